@@ -591,7 +591,7 @@ def dask_search() -> Outputs:
         ).fit(X, Y)
         new = dask.array.from_array(data.new, chunks=(20, -1))
         truth = dask.array.from_array(data.truth, chunks=(20, -1))
-        table = search.best_estimator_.evaluate(new, truth)
+        table = evaluated_by(search.best_estimator_, new, truth, (data.new, data.truth))
     return {
         "scores": search.cv_results_["mean_test_score"],
         "table": table,
@@ -1125,7 +1125,7 @@ def auto_explained() -> Outputs:
     small = model.compress("float32")
     return {
         "reasons": cl.explain(model, data.new[:3], k=4).to_dicts(),
-        "table": cl.evaluate(model, data.new, data.truth),
+        "table": evaluated_by(model, data.new, data.truth),
         "compressed": small.decision_function(data.new),
     }
 
@@ -1181,8 +1181,8 @@ def evaluated(make: Callable[[], Any]) -> Outputs:
     data = planted()
     model = make().fit(data.X, data.Y)
     return {
-        "table": cl.evaluate(model, data.new, data.truth, train_labels=data.Y),
-        "masked": cl.evaluate(model, data.new, data.truth, mask=~hidden(60, 24)),
+        "table": evaluated_by(model, data.new, data.truth, train_labels=data.Y),
+        "masked": evaluated_by(model, data.new, masked(data.truth)),
         "top": cl.predict_topk(model, data.new, 4),
         "pairs": cl.predict_labels(model, data.new[:10]),
     }
@@ -1193,12 +1193,36 @@ def evaluated_sparse() -> Outputs:
     data = sparse()
     model = compact(cl.CMLL(10, 8), decoder="logistic").fit(data.X, data.Y)
     return {
-        "table": model.evaluate(data.new, data.truth, train_labels=data.Y),
+        "table": evaluated_by(model, data.new, data.truth, train_labels=data.Y),
         "top": cl.predict_topk(model, data.new, 4, sparse=True),
     }
 
 
 # ---- metrics ------------------------------------------------------------------------------------
+
+
+def masked(Y: Any) -> Any:
+    """Return labels of which some are unknown."""
+    dense = Y.toarray() if scipy.sparse.issparse(Y) else np.asarray(Y)
+    return np.where(hidden(*dense.shape), np.nan, dense)
+
+
+def overconfidence(Y: Any, chances: Any, labels: Any, ks: tuple[int, ...] = (1, 3, 5)) -> Outputs:
+    """Return the overconfidence of predicted labels and of the best ones, from their tables."""
+    tables = {"predicted_overconfidence": metrics.reliability_table(Y, chances, labels=labels)}
+    for k in ks:
+        tables[f"overconfidence_at_{k}"] = metrics.reliability_table(Y, chances, k=k)
+    return {name: table.overconfidence for name, table in tables.items()}
+
+
+def evaluated_by(model: Any, X: Any, Y: Any, memory: Any = None, **options: Any) -> Outputs:
+    """Return all metrics of a model, and the overconfidence where it has probabilities."""
+    table = cl.evaluate(model, X, Y, **options)
+    X, Y = (X, Y) if memory is None else memory
+    if "predicted_calibration_error" not in table:
+        return table
+    chances = metrics.predicted_probabilities(model, X)
+    return table | overconfidence(Y, chances, model.predict(X))
 
 
 @functools.cache
@@ -1222,7 +1246,7 @@ def metric(name: str) -> Outputs:
         options["weights"] = metrics.inverse_propensities(truth)
     found = {
         "plain": one.function(truth, given, **options),
-        "masked": one.function(truth, given, mask=~hidden(80, 12), **options),
+        "masked": one.function(masked(truth), given, **options),
         "sparse": one.function(scipy.sparse.csr_array(truth), given, **options),
     }
     if "k" in one.options:
@@ -1237,11 +1261,12 @@ def metric_tables() -> Outputs:
     return {
         "evaluate": metrics.evaluate(
             truth, chances, labels=labels, probabilities=chances, train_labels=truth
-        ),
+        )
+        | overconfidence(truth, chances, labels),
         "reliability": metrics.reliability_table(truth, chances, k=2),
         "predicted": metrics.reliability_table(truth, chances, threshold=0.4, bins=5),
         "propensities": metrics.propensities(truth),
-        "rankable": metrics.rankable_rows(truth),
+        "rankable": (truth.sum(axis=1) > 0) & (truth.sum(axis=1) < truth.shape[1]),
         "synthetic": [planted().X, planted().Y],
     }
 

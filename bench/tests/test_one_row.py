@@ -14,12 +14,9 @@ from compactlearn import _method_table as library
 from compactlearn.embeddings import PLST
 from compactlearn.inspection.page_parts import arrow, metric_order
 from compactlearn.metrics import evaluate, scorer
-from compactlearn.metrics._averages import KNOWN, Measure, average
-from compactlearn.metrics._labels import count
-from compactlearn.metrics._ranks import label_ranks
+from compactlearn.metrics._measures import KNOWN, Measure
 from compactlearn.metrics._table import ROWS as METRIC_ROWS
 from compactlearn.metrics._table import Metric
-from compactlearn.metrics._truth import read_truth
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn_bench import Task, cells_of, entry_names, parse_spec
 from compactlearn_bench.methods.engine_entry import EngineEntry
@@ -39,33 +36,21 @@ X, Y = make_multilabel_classification(n_samples=90, n_features=8, n_classes=5, r
 # ---- two metrics: one of scores, one of labels ---------------------------------------------------
 
 
-def burial_measure(share=1.0):
+def burial(share=1.0):
     """How far down the last present label lies, as a share."""
     return Measure(KNOWN, lambda rows: share * rows.max_by_row(rows.upto) / rows.truth.shape[1])
 
 
-def burial(Y_true, scores, *, share=1.0, mask=None):
-    """What the row calls its function."""
-    truth = read_truth(Y_true, mask)
-    blocks = label_ranks(truth, np.asarray(scores, dtype=float))
-    return average("burial", burial_measure(share), blocks, truth.shape[0])
-
-
-def excess_of(counts):
+def excess():
     """Predicted labels that are wrong, for each row."""
-    return float((counts.predicted - counts.hits).mean())
-
-
-def excess(Y_true, labels, *, mask=None):
-    """What the row calls its function."""
-    return excess_of(count(read_truth(Y_true, mask), np.asarray(labels)))
+    return Measure(KNOWN, lambda rows: rows.predicted - rows.hits)
 
 
 @pytest.fixture(params=["burial", "excess"])
 def metric(request, monkeypatch):
     row = {
-        "burial": Metric("burial", burial, "scores", False, "Burial depth", burial_measure),
-        "excess": Metric("excess", excess, "labels", False, "Labels too many", excess_of),
+        "burial": Metric("burial", "scores", False, "Burial depth", burial),
+        "excess": Metric("excess", "labels", False, "Labels too many", excess),
     }[request.param]
     monkeypatch.setitem(METRIC_ROWS, row.name, row)
     return row

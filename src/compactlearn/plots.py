@@ -21,8 +21,7 @@ from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels, unit_vectors
 from compactlearn.linalg._dense import svd
-from compactlearn.metrics._calibration import suggested_error
-from compactlearn.metrics._reliability import check_probabilities
+from compactlearn.metrics._reliability import reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -219,9 +218,8 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: 
     called = LabelNames.of(classifier_of(model))
     P = predicted_probabilities(model, X)
     truth = _truth(called, Y, P.shape, "plot_reliability")
-    P = check_probabilities(P, truth.shape, allow_sparse=True)
     labels = None if k is not None else called.as_matrix(model.predict(X), "plot_reliability")
-    found = suggested_error.table(truth, P, bins=bins, k=k, labels=labels)
+    found = reliability_of(truth, P, bins=bins, k=k, labels=labels)
     if not found.total:
         raise ValueError(
             "plot_reliability shows the labels that the model predicts, and it predicts none for "

@@ -361,7 +361,7 @@ def test_labels_are_left_out_by_count_and_by_name(name, run, notes):
     kept = [[tag for tag in tags if tag not in ("pasta", "sport")] for _, tags in NOTES]
     expected = evaluate(model, [text for text, _ in NOTES], kept)
     assert found["metrics"] == pytest.approx(expected)
-    assert {"f1_at_1", "predicted_calibration_error", "overconfidence_at_1"} <= set(expected)
+    assert {"f1_at_1", "predicted_calibration_error", "calibration_error_at_1"} <= set(expected)
 
 
 def test_labels_of_a_table_are_left_out_by_name(run, tmp_path):

@@ -83,7 +83,6 @@ def test_the_page_of_a_shortlist_has_probabilities_of_candidates(data, n_candida
     first = facts.suggested[1].whole
     assert first.count == len(new)
     assert first.precision == pytest.approx(facts.metrics["precision_at_1"])
-    assert first.gap == pytest.approx(facts.metrics["overconfidence_at_1"])
 
 
 def test_words_are_features_of_largest_mean_contribution(model, data, facts):
@@ -237,5 +236,4 @@ def test_a_model_that_is_overconfident_is_called_so(power, large):
     assert ("Its probabilities are too high" in page) == large
     found = compactlearn.evaluate(model, X, Y)
     assert (found["predicted_calibration_error"] > 0.2) == large
-    assert (found["overconfidence_at_1"] > 0.2) == large
     assert calibration_error(Y, model.predict_proba(X)) < 0.005  # over all pairs it is never seen

@@ -1,6 +1,7 @@
 """The oracle's six rows, and random truths and scores with many equal scores."""
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -52,3 +53,13 @@ def problems(draw, unknown=False, min_labels=1):
         draw(st.sampled_from([0.05, 0.3, 0.7])),
         draw(st.sampled_from([0.1, 0.5, 0.9])) if unknown else 0.0,
     )
+
+
+def same(value, expected):
+    """Whether values agree but for rounding, NaN included."""
+    return value == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def chances(scores, steep=1.0):
+    """Probabilities of scores."""
+    return 1 / (1 + np.exp(-steep * scores))

@@ -1,7 +1,5 @@
 """Reliability of suggested labels: by its definition, and by what must be true of it."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,15 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn import metrics
-from compactlearn.metrics import _checks as checks
 from compactlearn.metrics import reliability_table
 
 from . import literal
-from .data import problems, random_problem, steady
-
-
-def chances(scores, steep=1.0):
-    return 1 / (1 + np.exp(-steep * scores))
+from .data import chances, problems, random_problem, steady
 
 
 def stored(P, kept):
@@ -46,32 +39,15 @@ def test_the_table_is_that_of_its_definition(unknown, data):
     bins = data.draw(st.sampled_from([1, 8, 10]))
     few, gaps = stored(P, rng.random(P.shape) < 0.6)
     each = None if threshold is None else np.broadcast_to(threshold, n_labels)
-    known = ~np.isnan(truth)
     for given_, as_array in ((P, P), (few, gaps), (P.astype(np.float32), P.astype(np.float32))):
-        cells = literal.suggested_cells(truth, as_array, k, each, labels)
+        bounds = each if labels is None else None  # labels replace the threshold
+        cells = literal.suggested_cells(truth, as_array, k, bounds, labels)
         expected = np.array(literal.reliability(cells, bins))
-        for Y, mask in (
-            (truth, None),
-            (sparse.csr_array(truth), None),
-            (np.nan_to_num(truth, nan=1.0), known),
-        ):
+        for Y in (truth, sparse.csr_array(truth)):
             for L in (labels, None if labels is None else sparse.csr_array(labels)):
-                found = reliability_table(
-                    Y, given_, k=k, threshold=threshold, labels=L, bins=bins, mask=mask
-                )
+                found = reliability_table(Y, given_, k=k, threshold=threshold, labels=L, bins=bins)
                 np.testing.assert_allclose(columns(found), expected, atol=1e-12)
                 assert found.total == len(cells)
-
-
-@pytest.mark.parametrize("cells", [1, 12, 40])
-@pytest.mark.parametrize("choice", [{"k": 3}, {"threshold": 0.4}, {"k": 5, "threshold": 0.4}, {}])
-def test_blocks_change_nothing(monkeypatch, cells, choice):
-    truth, scores = random_problem(4, unknown=0.2)
-    P = chances(scores)
-    found = [columns(reliability_table(truth, p, **choice)) for p in (P, sparse.csr_array(P))]
-    monkeypatch.setattr(checks, "BLOCK_CELLS", cells)
-    again = [columns(reliability_table(truth, p, **choice)) for p in (P, sparse.csr_array(P))]
-    np.testing.assert_allclose(found, again, atol=1e-12)
 
 
 def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
@@ -96,7 +72,7 @@ def many_labels(seed, n_rows=1500, n_labels=300):
     return P, (rng.random(P.shape) < P).astype(int)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("choice", [{"k": 1}, {"k": 3}, {"threshold": 0.3}], ids=str)
 def test_true_probabilities_have_no_gap_and_overconfident_ones_do(seed, choice):
     P, truth = many_labels(seed)
@@ -147,25 +123,3 @@ def test_sparse_probabilities_of_many_labels_are_not_made_dense():
     table = reliability_table(Y, P, k=1)
     assert table.total == n_rows
     assert table.present.sum() == (p[:, 0] >= p[:, 1]).sum()
-
-
-Y1, P1 = [[1, 0, 0]], [[0.3, 0.2, 0.1]]
-REFUSALS = {
-    "k": ({"k": 4}, "k must be an integer between 1 and the number of labels, 3, but is 4"),
-    "threshold": ({"threshold": [0.1]}, "threshold must be a finite number or one for each of"),
-    "labels": ({"labels": P1}, "labels must hold 0 (absent) and 1 (present) only, but hold 0.3"),
-    "bins": ({"bins": 0}, "bins must be an integer >= 1, but is 0"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSALS)
-def test_refusals(case):
-    options, message = REFUSALS[case]
-    with pytest.raises(ValueError, match=re.escape(message)):
-        reliability_table(Y1, P1, **options)
-
-
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array])
-def test_scores_are_no_probabilities(form):
-    with pytest.raises(ValueError, match="between 0 and 1, but hold 2"):
-        reliability_table(Y1, form([[0.3, 2.0, 0.1]]), k=1)

@@ -46,7 +46,6 @@ def evaluate(
     X: Any,
     y: Any,
     *,
-    mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
     train_labels: Any = None,
     sep: str | None = None,
@@ -70,7 +69,7 @@ def evaluate(
         of which every row has one: then "one_error" is the share of wrong answers,
         "subset_accuracy" and "micro_f1" that of right ones, and "average_precision" the mean of
         1 / rank of the right class.
-    mask, k, train_labels
+    k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
         The sign between names where y is a column of joined names, as in ``fit``.
@@ -79,8 +78,8 @@ def evaluate(
     -------
     dict
         The names and values of `compactlearn.metrics.evaluate`. Of the metrics of probabilities
-        those of suggested labels, "predicted_calibration_error", "predicted_overconfidence",
-        "calibration_error_at_1" and so on; over all pairs of a row and a label they say little.
+        those of suggested labels, "predicted_calibration_error", "calibration_error_at_1" and so
+        on; over all pairs of a row and a label they say little.
 
     Examples
     --------
@@ -96,23 +95,17 @@ def evaluate(
     """
     model, X = _at_the_end(model, X, "evaluate")
     if is_dask(X):
-        return _evaluate_blocks(model, X, y, mask, k, train_labels, sep)
-    truth, mask, scores, labels, probabilities = _answers(model, X, y, mask, sep)
-    truth = _metrics("_truth").read_truth(truth, mask)
+        return _evaluate_blocks(model, X, y, k, train_labels, sep)
+    truth, *predicted = _answers(model, X, y, sep)
+    truth = _metrics("_truth").read_truth(truth)
     train_labels = _training_labels(model, host(train_labels), sep)
-    asked = _metrics("_evaluation").Asked.of(k, train_labels, truth.shape[1])
-    return _metrics("_evaluation").evaluate_read(
-        asked,
-        truth,
-        scores,
-        labels=labels,
-        probabilities=probabilities,
-        suggested_alone=True,
-    )
+    evaluation = _metrics("_evaluation")
+    asked = evaluation.Asked.of(k, train_labels, truth.shape[1])
+    return evaluation.values(asked, evaluation.tally(asked, truth, *predicted))
 
 
 def _evaluate_blocks(
-    model: Any, X: Any, Y: Any, mask: Any, k: Any, train_labels: Any, sep: Any
+    model: Any, X: Any, Y: Any, k: Any, train_labels: Any, sep: Any
 ) -> dict[str, float]:
     """The same of a Dask collection, whose blocks are judged where they are."""
     X = _on_dask("_chunks").check_features_unread(X)
@@ -124,27 +117,21 @@ def _evaluate_blocks(
         and np.ndim(model.predict(_on_dask("_chunks").one_row_of_zeros(X))) == 2
     ):
         # Its columns are refused here, if they are not those of fit, and not by every block.
-        _truth(
-            model, _on_dask("_chunks").one_row_of_zeros(Y), None, 1, len(names_of(model)), sep=sep
-        )
+        _truth(model, _on_dask("_chunks").one_row_of_zeros(Y), 1, len(names_of(model)), sep=sep)
     asked = _metrics("_evaluation").Asked.of(k, train_labels, len(names_of(model)))
-    return _on_dask("_evaluating").evaluate_on_dask(
-        model, X, Y, mask, asked, partial(_answers, sep=sep)
-    )
+    return _on_dask("_evaluating").evaluate_on_dask(model, X, Y, asked, partial(_answers, sep=sep))
 
 
-def _answers(
-    model: Any, X: Any, Y: Any, mask: Any, sep: str | None
-) -> tuple[Any, Any, Array, Any, Any]:
-    """The truth as a matrix, and what hides parts of it; scores, decisions and probabilities."""
+def _answers(model: Any, X: Any, Y: Any, sep: str | None) -> tuple[Any, Array, Any, Any]:
+    """Return the truth as a matrix, scores, predicted labels and probabilities."""
     # Metrics are the host's business, wherever the rows are.
-    labels, Y, mask = map(host, (model.predict(X), Y, mask))
+    labels, Y = map(host, (model.predict(X), Y))
     scores, probabilities = scores_to_rank(model, X), None
     if hasattr(model, "predict_proba"):
         probabilities = host(_metrics("_scoring").predicted_probabilities(model, X))
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
-        truth = _truth(model, Y, mask, n_rows_of(X), labels.shape[1], sep=sep)
-        return truth, None, scores, labels, probabilities
+        truth = _truth(model, Y, n_rows_of(X), labels.shape[1], sep=sep)
+        return truth, scores, labels, probabilities
     classes = np.asarray(model.classes_)
     labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
     if sep is not None:
@@ -154,7 +141,7 @@ def _answers(
         )
     if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
         scores = np.column_stack([-scores, scores])
-    return truth, mask, scores, labels, probabilities
+    return truth, scores, labels, probabilities
 
 
 def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:
@@ -252,7 +239,6 @@ class Evaluated:
         X: Any,
         y: Any,
         *,
-        mask: Any = None,
         k: Iterable[int] = (1, 3, 5),
         train_labels: Any = None,
         sep: str | None = None,
@@ -264,12 +250,12 @@ class Evaluated:
         X, y : as in ``fit``
             A matrix may have NaN where a label is not known. Lists of names are matched with
             ``label_names_``. A vector of classes is read as one label for each class.
-        mask, k, train_labels
+        k, train_labels
             As in :func:`compactlearn.metrics.evaluate`, whose names and values are returned.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, as in ``fit``.
         """
-        return evaluate(self, X, y, mask=mask, k=k, train_labels=train_labels, sep=sep)
+        return evaluate(self, X, y, k=k, train_labels=train_labels, sep=sep)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, sep: str | None = None) -> float:
         """Return the share of rows whose labels are all right, as scikit-learn's classifiers do.
@@ -439,10 +425,9 @@ def as_fitted(model: Any, Y: Any, *, sep: str | None, owner: str) -> Any:
     return drop_left_out(model, Y, sep=sep, owner=owner)
 
 
-def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
+def _truth(model: Any, Y: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
     """A label matrix in sparse form, NaN where a label is not known."""
     Y = as_fitted(model, Y, sep=sep, owner="evaluate")
-    mask = None if mask is None else drop_left_out(model, mask, owner="evaluate")
     shape = () if Y is None else np.shape(Y)
     if len(shape) == 1:
         raise ValueError(
@@ -451,7 +436,7 @@ def _truth(model: Any, Y: Any, mask: Any, n_rows: int, n_labels: int, *, sep: st
         )
     if shape[1:] == (1,) and not scipy.sparse.issparse(Y):
         Y = scipy.sparse.csr_array(np.asarray(Y, dtype=np.float64))  # a label, not classes
-    targets, unknown = check_partial_targets(Y, n_rows, mask=mask, owner="evaluate")
+    targets, unknown = check_partial_targets(Y, n_rows, owner="evaluate")
     if targets.n_labels != n_labels:
         raise ValueError(
             f"evaluate needs one column for each of the {n_labels} labels of fit, and Y has "

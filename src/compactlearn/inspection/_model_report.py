@@ -31,8 +31,7 @@ from compactlearn.inspection._model_facts import (
     Tried,
 )
 from compactlearn.inspection._model_page import model_page
-from compactlearn.metrics._calibration import suggested_error
-from compactlearn.metrics._reliability import ReliabilityTable, check_probabilities
+from compactlearn.metrics._reliability import ReliabilityTable, reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -250,10 +249,9 @@ def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> tuple[Suggested,
     P = predicted_probabilities(model, X)
     if np.shape(P) != truth.shape:
         return ()
-    P = check_probabilities(P, truth.shape, allow_sparse=True)
     asked: list[tuple[str, dict[str, Any]]] = [("predicted labels", {"labels": given})]
     asked += [(_best(k), {"k": k}) for k in (1, _BEST) if k < truth.shape[1]]
-    found = [(name, suggested_error.table(truth, P, bins=_BINS, **how)) for name, how in asked]
+    found = [(name, reliability_of(truth, P, bins=_BINS, **how)) for name, how in asked]
     return tuple(Suggested(name, _bins(table)) for name, table in found if table.total)
 
 

@@ -1,39 +1,31 @@
 """How good scores and labels are: metrics with stated conventions, and one table of them."""
 
-from compactlearn.metrics._calibration import (
+from compactlearn.metrics._evaluation import evaluate
+from compactlearn.metrics._functions import (
+    average_precision,
     calibration_error,
     calibration_error_at_k,
-    log_loss,
-    overconfidence_at_k,
-    predicted_calibration_error,
-    predicted_overconfidence,
-)
-from compactlearn.metrics._evaluation import evaluate
-from compactlearn.metrics._judges import Judges
-from compactlearn.metrics._labels import (
+    coverage,
     example_f1,
+    f1_at_k,
     hamming_loss,
+    log_loss,
     macro_f1,
     micro_f1,
-    subset_accuracy,
-)
-from compactlearn.metrics._propensity import (
-    inverse_propensities,
-    propensities,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    predicted_calibration_error,
     psndcg_at_k,
     psp_at_k,
-)
-from compactlearn.metrics._ranking import (
-    average_precision,
-    coverage,
-    one_error,
-    rankable_rows,
     ranking_loss,
+    subset_accuracy,
 )
+from compactlearn.metrics._judges import Judges
+from compactlearn.metrics._propensity import inverse_propensities, propensities
 from compactlearn.metrics._reliability import ReliabilityTable, reliability_table
 from compactlearn.metrics._scoring import predicted_probabilities, predicted_scores, scorer
 from compactlearn.metrics._table import METRICS, Metric, get_metric, greater_is_better
-from compactlearn.metrics._top import f1_at_k, ndcg_at_k, precision_at_k
 
 __all__ = [
     "METRICS",
@@ -56,16 +48,13 @@ __all__ = [
     "micro_f1",
     "ndcg_at_k",
     "one_error",
-    "overconfidence_at_k",
     "precision_at_k",
     "predicted_calibration_error",
-    "predicted_overconfidence",
     "predicted_probabilities",
     "predicted_scores",
     "propensities",
     "psndcg_at_k",
     "psp_at_k",
-    "rankable_rows",
     "ranking_loss",
     "reliability_table",
     "scorer",

@@ -1,27 +1,14 @@
-"""What the metrics accept as scores, labels and k, and their blocks of rows."""
+"""Checks of scores, labels and options of metrics, and their blocks of rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from compactlearn.core._forms import refuse_unread
-from compactlearn.core._params import Integer
+from compactlearn.core._params import Integer, Real
 from compactlearn.core._warn import warn_user
-
-__all__ = [
-    "Matrix",
-    "as_matrix",
-    "check_finite",
-    "check_k",
-    "check_labels",
-    "check_scores",
-    "check_shape",
-    "check_threshold",
-    "pieces",
-    "row_blocks",
-]
 
 # Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
 BLOCK_CELLS = 1 << 18
@@ -90,16 +77,6 @@ def check_finite(scores: Matrix) -> None:
             )
 
 
-def check_k(k: Any, n_labels: int) -> int:
-    """The number k as an int between 1 and the number of labels."""
-    if not Integer(1, n_labels).accepts(k):
-        raise ValueError(
-            f"k must be an integer between 1 and the number of labels, {n_labels}, but is {k!r}; "
-            "pass such a number."
-        )
-    return int(k)
-
-
 def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """Refuse an array that is not laid out like the truth."""
     if tuple(given) != tuple(expected):
@@ -109,16 +86,68 @@ def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) ->
         )
 
 
+# ---- options ------------------------------------------------------------------------------------
+
+
+def check_k(k: Any, n_labels: int) -> int:
+    """Return k as an int between 1 and the number of labels."""
+    _require(Integer(1, n_labels), "k", k, f" (the number of labels is {n_labels})")
+    return int(k)
+
+
+def check_bins(bins: Any, n_labels: int) -> int:
+    """Return a number of bins."""
+    _require(Integer(1), "bins", bins)
+    return int(bins)
+
+
+def check_clip(clip: Any, n_labels: int) -> float:
+    """Return how far probabilities are kept from 0 and 1."""
+    _require(Real(0, 0.5, open_low=True, open_high=True), "clip", clip)
+    return float(clip)
+
+
+def _require(constraint: Integer | Real, name: str, value: Any, reason: str = "") -> None:
+    if not constraint.accepts(value):
+        raise ValueError(
+            f"{name} must be {constraint.describe()}{reason}; got {value!r}. Pass such a number."
+        )
+
+
 def check_threshold(threshold: Any, n_labels: int) -> np.ndarray:
     """Return one threshold for all labels, or one for each."""
     bounds = np.asarray(threshold)
     shape_fits = bounds.shape in ((), (n_labels,))
     if bounds.dtype.kind not in "iuf" or not shape_fits or not np.isfinite(bounds).all():
         raise ValueError(
-            f"threshold must be a finite number or one for each of the {n_labels} labels, but is "
-            f"{threshold!r}; pass such a number or array."
+            f"threshold must be a finite number or one for each of the {n_labels} labels; got "
+            f"{threshold!r}. Pass such a number or array."
         )
     return bounds
+
+
+def check_weights(weights: Any, n_labels: int) -> np.ndarray:
+    """Return the weights of the labels as float64."""
+    values = np.asarray(weights)
+    right = values.dtype.kind in "iuf" and values.shape == (n_labels,)
+    if not right or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(
+            f"weights must be finite numbers above 0, one for each of the {n_labels} labels; got "
+            f"{weights!r:.80}. Pass what inverse_propensities returns."
+        )
+    return values.astype(np.float64)
+
+
+CHECKS: dict[str, Callable[[Any, int], Any]] = {
+    "k": check_k,
+    "bins": check_bins,
+    "clip": check_clip,
+    "threshold": check_threshold,
+    "weights": check_weights,
+}
+
+
+# ---- blocks -------------------------------------------------------------------------------------
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:

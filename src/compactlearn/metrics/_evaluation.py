@@ -1,40 +1,24 @@
-"""Every metric of the table at once, from one sort of each row."""
+"""Every metric of the table at once, from sums over blocks of rows, wherever these are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
-from compactlearn.metrics._averages import Measure, Sums
-from compactlearn.metrics._calibration import SuggestedMeasure, warn_nothing_suggested
-from compactlearn.metrics._checks import (
-    Matrix,
-    check_labels,
-    check_scores,
-    check_threshold,
-    row_blocks,
-)
-from compactlearn.metrics._labels import count, count_block, merge
+from compactlearn.metrics._checks import as_matrix, check_labels, check_shape, check_threshold
+from compactlearn.metrics._labels import count
+from compactlearn.metrics._measures import Summed, values_of
 from compactlearn.metrics._propensity import inverse_propensities
-from compactlearn.metrics._ranks import ranks_of_block
-from compactlearn.metrics._reliability import ReliabilityTable, check_probabilities
-from compactlearn.metrics._table import METRICS, Metric
+from compactlearn.metrics._ranks import ranked_blocks
+from compactlearn.metrics._reliability import probability_blocks
+from compactlearn.metrics._table import METRICS
 from compactlearn.metrics._truth import Truth, read_truth
-
-__all__ = [
-    "Asked",
-    "evaluate",
-    "evaluate_read",
-    "measures_of",
-    "suggested_tables",
-    "suggested_values",
-]
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
 # whose scores have about the mean of the labels; single scores of a regression may be anything.
@@ -48,7 +32,6 @@ def evaluate(
     labels: Any = None,
     threshold: Any = 0.5,
     probabilities: Any = None,
-    mask: Any = None,
     k: Iterable[int] = (1, 3, 5),
     train_labels: Any = None,
 ) -> dict[str, float]:
@@ -74,8 +57,6 @@ def evaluate(
         What ``predict_proba`` returns, for the metrics that are about it; without them those are
         left out. Of a sparse matrix, in which only some labels have a probability, the metrics of
         all labels, "log_loss" and "calibration_error", are left out.
-    mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-        True where the label is known; another way to mark unknown ones.
     k : iterable of int
         At which k to take the metrics of the best labels; those above the number of labels are
         left out.
@@ -89,10 +70,9 @@ def evaluate(
         Name to value, in the order of `METRICS`: "average_precision", "micro_f1",
         "ranking_loss", "one_error", "coverage", "hamming_loss", "subset_accuracy",
         "example_f1", "macro_f1"; with `probabilities` "log_loss", "calibration_error" (of all
-        pairs), "predicted_calibration_error" and "predicted_overconfidence"; then for each k in
-        turn "precision_at_1", "precision_at_3" and so on, likewise "ndcg_at_1" and "f1_at_1"; with
-        `probabilities` "calibration_error_at_1" and "overconfidence_at_1"; and with
-        `train_labels` "psp_at_1" and "psndcg_at_1".
+        pairs) and "predicted_calibration_error"; then for each k in turn "precision_at_1",
+        "precision_at_3" and so on, likewise "ndcg_at_1" and "f1_at_1"; with `probabilities`
+        "calibration_error_at_1"; and with `train_labels` "psp_at_1" and "psndcg_at_1".
 
     Examples
     --------
@@ -102,153 +82,116 @@ def evaluate(
      'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0,
      'f1_at_1': 0.833333...}
     """
-    truth = read_truth(Y_true, mask)
-    return evaluate_read(
-        Asked.of(k, train_labels, truth.shape[1]),
-        truth,
-        scores,
-        labels=labels,
-        threshold=threshold,
-        probabilities=probabilities,
-        suggested_alone=sparse.issparse(probabilities),
-    )
-
-
-def evaluate_read(
-    asked: Asked,
-    truth: Truth,
-    scores: Any,
-    *,
-    labels: Any = None,
-    threshold: Any = 0.5,
-    probabilities: Any = None,
-    suggested_alone: bool = False,
-) -> dict[str, float]:
-    """Return `evaluate` of a truth that has been read.
-
-    With ``suggested_alone`` the metrics of all probabilities are left out.
-    """
-    S = check_scores(scores, truth.shape)
-    P = probabilities
-    P = None if P is None else check_probabilities(P, truth.shape, allow_sparse=suggested_alone)
+    truth = read_truth(Y_true)
+    asked = Asked.of(k, train_labels, truth.shape[1], all_pairs=not sparse.issparse(probabilities))
     bounds = check_threshold(threshold, truth.shape[1])
-    wanted = asked.metrics(probabilities=P is not None, suggested_alone=suggested_alone)
-    sums = Sums(measures_of(wanted))
-    for rows in row_blocks(truth.shape):
-        sums.add(ranks_of_block(truth.rows(rows), S[rows]))
-    ranked = sums.quotients(truth.shape[0])
+    S = as_matrix(scores, "scores")
+    check_shape("scores", S.shape, truth.shape)
     if labels is None:
         _doubt_threshold(S, bounds)
-        blocks = row_blocks(truth.shape)
-        counts = merge((count_block(truth.rows(b), S[b] > bounds) for b in blocks), truth)
-        labels = None if P is None else S > bounds
-    else:
-        counts = count(truth, check_labels(labels, truth.shape))
-    tables = {} if P is None else suggested_tables(wanted, truth, P, labels)
-    suggested = suggested_values(wanted, tables, truth.shape[0])
-    found: dict[str, float] = {}
-    for name, row, given in wanted:
-        if row.needs == "scores":
-            found[name] = ranked[name]
-        elif row.needs == "labels":
-            found[name] = row.measure(counts, **given)
-        elif name in suggested:
-            found[name] = suggested[name]
-        else:
-            found[name] = row.measure(truth, P, **given)
-    return found
-
-
-Wanted = tuple[str, Metric, dict[str, Any]]  # name, row of the table, options
+        labels = S > bounds
+    return values(asked, tally(asked, truth, S, labels, probabilities))
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which metrics are asked for, in values that can travel."""
+    """The metrics that are asked for, in values that can be sent to another process."""
 
     ks: tuple[int, ...]
     weights: np.ndarray | None = None  # inverse propensities of the labels
+    all_pairs: bool = False  # whether to compute metrics of the probabilities of all labels
 
     @classmethod
-    def of(cls, k: Any, train_labels: Any, n_labels: int) -> Asked:
+    def of(cls, k: Any, train_labels: Any, n_labels: int, *, all_pairs: bool = False) -> Asked:
         """Return what the user has asked for, checked."""
         ks = tuple(_check_ks(k, n_labels))
         if train_labels is None:
-            return cls(ks)
+            return cls(ks, None, all_pairs)
         if np.ndim(train_labels) != 2 or np.shape(train_labels)[1] != n_labels:
             raise ValueError(
                 f"train_labels must be a matrix with the {n_labels} labels of Y as columns, but "
                 f"have the shape {np.shape(train_labels)}; pass the labels of the training rows."
             )
-        return cls(ks, inverse_propensities(train_labels))
+        return cls(ks, inverse_propensities(train_labels), all_pairs)
 
-    def metrics(
-        self, *, probabilities: bool = False, suggested_alone: bool = False
-    ) -> list[Wanted]:
-        """Names, rows and options of what is evaluated, in the order of the table.
-
-        With ``suggested_alone``, of the metrics of probabilities those of suggested labels.
-        """
-        asked: list[Wanted] = []
-        for name, row in METRICS.items():
-            options = dict(row.defaults)
-            if "weights" in options:
-                if self.weights is None:
-                    continue
-                options["weights"] = self.weights
-            if row.needs == "probabilities" and not probabilities:
+    def measures(self, needs: str, n_labels: int) -> dict[str, Summed]:
+        """Return the measures that read scores, labels or probabilities, by name."""
+        found: dict[str, Summed] = {}
+        for name, metric in METRICS.items():
+            options = {"weights": self.weights} if "weights" in metric.options else {}
+            if metric.needs != needs or (options and self.weights is None):
                 continue
-            if suggested_alone and row.needs == "probabilities" and not _of_suggested(row):
+            if needs == "probabilities" and not (metric.of_suggested or self.all_pairs):
                 continue
-            if name.endswith("_at_k"):
-                asked += [(f"{name[:-1]}{k}", row, options | {"k": k}) for k in self.ks]
-            else:
-                asked.append((name, row, options))
-        return asked
+            if not name.endswith("_at_k"):
+                found[name] = metric.measure_for(n_labels, options)
+                continue
+            for k in self.ks:
+                found[f"{name[:-1]}{k}"] = metric.measure_for(n_labels, options | {"k": k})
+        return found
 
 
-def measures_of(asked: Sequence[Wanted]) -> dict[str, Measure]:
-    """What is averaged over rows, of the metrics that rank labels."""
-    return {name: row.measure(**given) for name, row, given in asked if row.needs == "scores"}
+@dataclass(frozen=True)
+class Tally:
+    """The sums of every metric over some rows; tallies of several blocks add."""
+
+    shape: tuple[int, int]
+    sums: dict[str, dict[str, Any]]  # by what the metrics need, and by name
+
+    def __add__(self, other: Tally) -> Tally:
+        shape = (self.shape[0] + other.shape[0], self.shape[1])
+        sums = {
+            needs: {name: part + other.sums[needs][name] for name, part in parts.items()}
+            for needs, parts in self.sums.items()
+        }
+        return Tally(shape, sums)
 
 
-def suggested_tables(
-    wanted: Sequence[Wanted], truth: Truth, P: Matrix, labels: Any
-) -> dict[str, ReliabilityTable]:
-    """Return the reliability table of the best k labels for each k, and of the predicted ones.
+def tally(asked: Asked, truth: Truth, scores: Any, labels: Any, probabilities: Any) -> Tally:
+    """Return the sums over the rows of a truth that has been read.
 
-    Two metrics that are read off the same table have one between them.
+    >>> truth, asked = read_truth([[1, 0]]), Asked((1,))
+    >>> both = tally(asked, truth, [[0.9, 0.2]], [[1, 0]], None)
+    >>> both = both + tally(asked, truth, [[0.1, 0.2]], [[0, 0]], None)
+    >>> values(asked, both)["one_error"]
+    0.5
     """
-    tables: dict[tuple[Any, ...], ReliabilityTable] = {}
-    found = {}
-    for name, row, given in wanted:
-        if _of_suggested(row):
-            own = {**given, "labels": labels} if "labels" in given else given
-            key = (given.get("k"), given["bins"])
-            if key not in tables:
-                tables[key] = cast(SuggestedMeasure, row.measure).table(truth, P, **own)
-            found[name] = tables[key]
-    return found
-
-
-def suggested_values(
-    wanted: Sequence[Wanted], tables: Mapping[str, ReliabilityTable], n_rows: int
-) -> dict[str, float]:
-    """Return the metrics of suggested labels; NaN, with one warning, where there are none."""
-    found = {
-        name: cast(SuggestedMeasure, row.measure).value(tables[name])
-        for name, row, _ in wanted
-        if name in tables
+    blocks: dict[str, Iterable[Any]] = {
+        "scores": ranked_blocks(truth, scores),
+        "labels": count(truth, check_labels(labels, truth.shape)),
     }
-    warn_nothing_suggested([name for name, value in found.items() if np.isnan(value)], n_rows)
-    return found
+    if probabilities is not None:
+        blocks["probabilities"] = probability_blocks(truth, probabilities, labels)
+    sums = {
+        needs: _sums(asked.measures(needs, truth.shape[1]), parts)
+        for needs, parts in blocks.items()
+    }
+    return Tally(truth.shape, sums)
 
 
-def _of_suggested(row: Metric) -> bool:
-    return isinstance(row.measure, SuggestedMeasure)
+def _sums(measures: dict[str, Summed], blocks: Iterable[Any]) -> dict[str, Any]:
+    sums: dict[str, Any] = dict.fromkeys(measures, 0.0)
+    for block in blocks:
+        for name, measure in measures.items():
+            sums[name] = sums[name] + measure.sums(block)
+    return sums
 
 
-def _doubt_threshold(S: np.ndarray, bounds: np.ndarray) -> None:
+def values(asked: Asked, total: Tally) -> dict[str, float]:
+    """Return the metrics of a tally, in the order of the table."""
+    n_rows, n_labels = total.shape
+    found: dict[str, float] = {}
+    for needs, sums in total.sums.items():
+        found |= values_of(asked.measures(needs, n_labels), sums, n_rows)
+    order = [
+        own
+        for name in METRICS
+        for own in ([f"{name[:-1]}{k}" for k in asked.ks] if name.endswith("_at_k") else [name])
+    ]
+    return {name: found[name] for name in order if name in found}
+
+
+def _doubt_threshold(S: Any, bounds: np.ndarray) -> None:
     """Warn where 0.5 is the boundary of scores that it cannot be the boundary of."""
     if bounds.ndim or bounds != 0.5 or not S.size:
         return

@@ -31,8 +31,6 @@ from compactlearn.metrics._checks import (
 )
 from compactlearn.metrics._truth import Truth
 
-__all__ = ["LabelRanks", "label_ranks", "pairs_as_matrix", "ranked_blocks", "ranks_of_block"]
-
 
 @dataclass(frozen=True)
 class LabelRanks:
@@ -95,12 +93,6 @@ class LabelRanks:
         last = np.flatnonzero(np.diff(keys, append=-1))  # of each run of equal keys
         position = np.repeat(last + 1, np.diff(last, prepend=-1)) - start[self.row]
         return keys - self.row * base, position
-
-
-def label_ranks(truth: Truth, scores: Any) -> Iterator[LabelRanks]:
-    """Return the ranks of each block of rows; scores of every label are needed."""
-    S = check_scores(scores, truth.shape)
-    return (ranks_of_block(truth.rows(block), S[block]) for block in row_blocks(truth.shape))
 
 
 def ranks_of_block(truth: Truth, scores: np.ndarray) -> LabelRanks:
@@ -180,15 +172,17 @@ def _ranks_among_equals(
     return above, width - below, above + 1 + (own - below), width - own
 
 
-def ranked_blocks(truth: Truth, scores: Any, k: int) -> Iterator[LabelRanks]:
-    """Return the ranks for dense scores, sparse ones, or a pair of labels and scores.
+def ranked_blocks(truth: Truth, scores: Any, k: int | None = None) -> Iterator[LabelRanks]:
+    """Return the ranks of blocks of rows, for all labels or for the best ``k`` of each row.
 
-    As `precision_at_k` takes them; the caller looks at ``k`` labels per row.
+    For the best ``k``, scores may be sparse, or a pair of labels and scores, as `precision_at_k`
+    takes them.
     """
-    if isinstance(scores, tuple) and len(scores) == 2:
+    if k is not None and isinstance(scores, tuple) and len(scores) == 2:
         return _stored_ranks(truth, pairs_as_matrix(scores, truth.shape, k))
-    if not sparse.issparse(scores):
-        return label_ranks(truth, scores)
+    if k is None or not sparse.issparse(scores):
+        S = check_scores(scores, truth.shape)
+        return (ranks_of_block(truth.rows(block), S[block]) for block in row_blocks(truth.shape))
     stored = as_matrix(scores, "scores")
     check_shape("scores", stored.shape, truth.shape)
     check_finite(stored)
@@ -210,10 +204,12 @@ def pairs_as_matrix(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sp
             f"k must be at most the number of labels predicted for each row, {labels.shape[1]}, "
             f"but is {k}; predict more labels or lower k."
         )
-    if labels.dtype.kind not in "iu" or (labels.size and not _within(labels, n_labels)):
+    outside = (labels < 0) | (labels >= n_labels)
+    if labels.dtype.kind not in "iu" or outside.any():
+        wrong = labels[outside][:1] if outside.any() else labels[:1, 0]
         raise ValueError(
-            f"The labels of a pair (labels, scores) must be integers from 0 to {n_labels - 1}, "
-            f"but are of type {labels.dtype}{_extremes(labels)}; pass the columns of Y_true."
+            f"The labels of a pair (labels, scores) must be integers from 0 to {n_labels - 1}; got "
+            f"{wrong.item()!r}. Pass the columns of Y_true."
         )
     check_finite(scores)
     starts = np.arange(n_rows + 1) * labels.shape[1]
@@ -225,14 +221,6 @@ def pairs_as_matrix(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sp
             "one twice; pass each label once."
         )
     return stored
-
-
-def _within(labels: np.ndarray, n_labels: int) -> bool:
-    return bool(labels.min() >= 0 and labels.max() < n_labels)
-
-
-def _extremes(labels: np.ndarray) -> str:
-    return f" and run from {labels.min():g} to {labels.max():g}" if labels.size else ""
 
 
 def _stored_ranks(truth: Truth, stored: Matrix) -> Iterator[LabelRanks]:

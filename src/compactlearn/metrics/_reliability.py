@@ -1,4 +1,9 @@
-"""Reliability tables: pairs of a row and a label in bins, by their probability."""
+"""Metrics of probabilities: is what is called likely as frequent as it is called likely?
+
+With many labels nearly all pairs of a row and a label are trivial zeros, and an average over all of
+them is close to 0 for every model. What matters are the labels that a model suggests: the best k of
+each row, or those that it predicts. Pairs whose truth is unknown are not counted.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from compactlearn.core._params import Integer
 from compactlearn.metrics._checks import (
     Matrix,
     as_matrix,
+    check_bins,
     check_k,
     check_labels,
     check_shape,
@@ -20,27 +25,18 @@ from compactlearn.metrics._checks import (
     pieces,
     row_blocks,
 )
+from compactlearn.metrics._measures import KNOWN, SUGGESTED, Measure, Rule
 from compactlearn.metrics._ranks import pairs_as_matrix
 from compactlearn.metrics._truth import Cells, Truth, read_truth
 
-__all__ = [
-    "ReliabilityTable",
-    "Selection",
-    "check_probabilities",
-    "probability_blocks",
-    "read_probabilities",
-    "reliability_of",
-    "reliability_table",
-]
-
-Chosen = tuple[np.ndarray, np.ndarray]  # probability of each pair, and whether the label is present
+Array = np.ndarray
 
 
 @dataclass(frozen=True)
 class ReliabilityTable:
     """Pairs of a row and a label, in bins of equal width by their probability.
 
-    Made by `reliability_table`. Tables with the same bins can be added.
+    Made by `reliability_table`.
 
     Parameters
     ----------
@@ -52,27 +48,27 @@ class ReliabilityTable:
         Number of pairs whose label is present.
     """
 
-    count: np.ndarray
-    probability_sum: np.ndarray
-    present: np.ndarray
+    count: Array
+    probability_sum: Array
+    present: Array
 
     @property
-    def edges(self) -> np.ndarray:
+    def edges(self) -> Array:
         """Bounds of the bins, one more than there are bins."""
         return np.linspace(0.0, 1.0, len(self.count) + 1)
 
     @property
-    def mean_probability(self) -> np.ndarray:
+    def mean_probability(self) -> Array:
         """Mean probability in each bin; NaN in an empty one."""
         return _ratio(self.probability_sum, self.count)
 
     @property
-    def precision(self) -> np.ndarray:
+    def precision(self) -> Array:
         """Share of pairs in each bin whose label is present; NaN in an empty one."""
         return _ratio(self.present, self.count)
 
     @property
-    def gap(self) -> np.ndarray:
+    def gap(self) -> Array:
         """Mean probability minus precision; positive where the model is overconfident."""
         return self.mean_probability - self.precision
 
@@ -109,13 +105,6 @@ class ReliabilityTable:
         counted = self.count >= max(1, min_count)
         return float(np.abs(self.gap[counted]).max()) if counted.any() else float("nan")
 
-    def __add__(self, other: ReliabilityTable) -> ReliabilityTable:
-        return ReliabilityTable(
-            self.count + other.count,
-            self.probability_sum + other.probability_sum,
-            self.present + other.present,
-        )
-
     def __str__(self) -> str:
         lines = ["probability    count  mean probability  precision     gap"]
         for k in np.flatnonzero(self.count):
@@ -127,6 +116,10 @@ class ReliabilityTable:
         return "\n".join(lines)
 
 
+def _ratio(above: Array, below: Array) -> Array:
+    return np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
+
+
 def reliability_table(
     Y_true: Any,
     probabilities: Any,
@@ -135,7 +128,6 @@ def reliability_table(
     threshold: Any = None,
     labels: Any = None,
     bins: int = 10,
-    mask: Any = None,
 ) -> ReliabilityTable:
     """Compare the probabilities of suggested labels with their precision, bin by bin.
 
@@ -153,18 +145,16 @@ def reliability_table(
     threshold : float or array-like of shape (n_labels,), optional
         Count labels whose probability is strictly greater.
     labels : array-like or sparse matrix of shape (n_samples, n_labels), optional
-        Count labels that are 1 here, as ``predict`` returns them.
+        Count labels that are 1 here, as ``predict`` returns them; then `threshold` is not used.
     bins : int
         Number of bins of equal width; a probability on the boundary of two belongs to the upper
         one, 1 to the last.
-    mask : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-        True where the label is known; another way to mark unknown ones.
 
     Returns
     -------
     ReliabilityTable
-        Count, mean probability, precision and gap of each bin. Where several of `k`, `threshold`
-        and `labels` are given, pairs that meet all of them are counted; where none is, all pairs.
+        Count, mean probability, precision and gap of each bin. Without `k`, `threshold` and
+        `labels` all pairs of a row and a label are counted.
 
     Examples
     --------
@@ -179,124 +169,193 @@ def reliability_table(
     >>> table.largest_gap(min_count=4)
     0.4
     """
-    truth = read_truth(Y_true, mask)
-    P = read_probabilities(probabilities, truth.shape, k)
-    chosen = Selection.of(truth.shape, k, threshold, labels)
-    return reliability_of(truth, P, bins, chosen)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Pairs of a row and a label that are counted: those that meet every condition.
-
-    Parameters
-    ----------
-    k : int or None
-        Among the best k of the row.
-    bounds : ndarray of shape (n_labels,) or None
-        Above the bound of the label.
-    labels : Cells or None
-        Predicted.
-    """
-
-    k: int | None = None
-    bounds: np.ndarray | None = None
-    labels: Cells | None = None
-
-    @classmethod
-    def of(cls, shape: tuple[int, int], k: Any, threshold: Any, labels: Any) -> Selection:
-        """Return the checked conditions."""
-        bounds = None if threshold is None else check_threshold(threshold, shape[1])
-        return cls(
-            None if k is None else check_k(k, shape[1]),
-            None if bounds is None else np.broadcast_to(bounds, shape[1:]),
-            None if labels is None else read_truth(check_labels(labels, shape)).present,
-        )
-
-    @property
-    def everything(self) -> bool:
-        """Return whether there is no condition."""
-        return self.k is None and self.bounds is None and self.labels is None
-
-    def rows(self, block: slice) -> Selection:
-        """Return the conditions for a block of rows."""
-        labels = None if self.labels is None else self.labels.rows(block)
-        return Selection(self.k, self.bounds, labels)
+    truth = read_truth(Y_true)
+    return reliability_of(truth, probabilities, k=k, threshold=threshold, labels=labels, bins=bins)
 
 
 def reliability_of(
-    truth: Truth, P: Matrix, bins: Any, chosen: Selection | None = None
+    truth: Truth,
+    probabilities: Any,
+    *,
+    k: Any = None,
+    threshold: Any = None,
+    labels: Any = None,
+    bins: Any = 10,
 ) -> ReliabilityTable:
-    """Return the table of checked probabilities; without a condition, of all known pairs."""
-    if not Integer(1).accepts(bins):
-        raise ValueError(f"bins must be {Integer(1).describe()}, but is {bins!r}; pass such a one.")
-    count, total, present = np.zeros((3, bins))
-    if (chosen is None or chosen.everything) and not sparse.issparse(P):
-        parts = (_all_pairs(own, values) for own, values in probability_blocks(truth, P))
-    else:
-        parts = _chosen_pairs(truth, P, chosen or Selection())
-    for p, there in parts:
-        place = np.minimum((p * bins).astype(np.intp), bins - 1)
-        count += np.bincount(place, minlength=bins)
-        total += np.bincount(place, p, minlength=bins)
-        present += np.bincount(place[there], minlength=bins)
+    """Return `reliability_table` of a truth that has been read."""
+    width = truth.shape[1]
+    measure = Reliability(
+        check_bins(bins, width),
+        k=None if k is None else check_k(k, width),
+        threshold=None if threshold is None else check_threshold(threshold, width),
+        predicted=labels is not None,
+    )
+    return measure.table(probability_blocks(truth, probabilities, labels, k))
+
+
+@dataclass(frozen=True)
+class ProbabilityBlock:
+    """Some rows: their truth, their probabilities, and their predicted labels if there are any."""
+
+    truth: Truth
+    P: Matrix
+    labels: Cells | None
+
+    @property
+    def n_present(self) -> Array:
+        """Present labels of each row."""
+        return self.truth.n_present
+
+    @property
+    def n_known(self) -> Array:
+        """Known labels of each row."""
+        return self.truth.n_known
+
+
+def probability_blocks(
+    truth: Truth, probabilities: Any, labels: Any = None, k: Any = None
+) -> Iterator[ProbabilityBlock]:
+    """Return blocks of rows of probabilities in any of the three forms, and of predicted labels."""
+    if isinstance(probabilities, tuple) and len(probabilities) == 2:
+        probabilities = pairs_as_matrix(probabilities, truth.shape, 1 if k is None else k)
+    P = check_probabilities(probabilities, truth.shape)
+    given = None if labels is None else read_truth(check_labels(labels, truth.shape)).present
+    cells = P.nnz if sparse.issparse(P) else P.size
+    n_rows = truth.shape[0]
+    for rows in row_blocks((n_rows, -(-cells // max(1, n_rows)))):
+        own = None if given is None else given.rows(rows)
+        yield ProbabilityBlock(truth.rows(rows), P[rows].astype(np.float64), own)
+
+
+def check_probabilities(probabilities: Any, shape: tuple[int, int]) -> Matrix:
+    """Return probabilities of the shape of the truth, all of them within [0, 1]."""
+    P = as_matrix(probabilities, "probabilities")
+    check_shape("probabilities", P.shape, shape)
+    for values in pieces(P):
+        wrong = ~((values >= 0) & (values <= 1))  # so that NaN is wrong
+        if wrong.any():
+            raise ValueError(
+                f"probabilities must lie between 0 and 1; got {values[wrong].flat[0]:g}. Pass what "
+                "predict_proba returns, not scores."
+            )
+    return P
+
+
+# ---- measures -----------------------------------------------------------------------------------
+
+
+def log_loss(clip: float = 1e-6) -> Measure:
+    def losses(block: ProbabilityBlock) -> Array:
+        p = np.clip(block.P, clip, 1.0 - clip)
+        cells = -np.log1p(-p)
+        present, unknown = block.truth.present, block.truth.unknown
+        at = present.row_numbers(), present.columns
+        cells[at] = -np.log(p[at])
+        if unknown is not None:
+            cells[unknown.row_numbers(), unknown.columns] = 0.0
+        return cells.sum(axis=1)
+
+    return Measure(KNOWN, losses, lambda block: block.n_known)
+
+
+def calibration_error(bins: int = 15) -> Reliability:
+    return Reliability(bins, rule=KNOWN)
+
+
+def predicted_calibration_error(threshold: Any = 0.5, bins: int = 10) -> Reliability:
+    return Reliability(bins, threshold=threshold, predicted=True)
+
+
+def calibration_error_at(k: int = 5, bins: int = 10) -> Reliability:
+    return Reliability(bins, k=k)
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """The calibration error of the pairs of a row and a label that meet all conditions.
+
+    Parameters
+    ----------
+    bins : int
+    k : int, optional
+        Among the best k of the row.
+    threshold : number or ndarray of shape (n_labels,), optional
+        Above the threshold of the label.
+    predicted : bool
+        Predicted, where predicted labels are given, which then replace the threshold.
+    """
+
+    bins: int
+    k: int | None = None
+    threshold: Any = None
+    predicted: bool = False
+    rule: Rule = SUGGESTED
+    undefined: float = float("nan")
+
+    def table(self, blocks: Iterator[ProbabilityBlock]) -> ReliabilityTable:
+        """Return the table of all blocks."""
+        return _table(sum((self.sums(block) for block in blocks), np.zeros((3, self.bins))))
+
+    def sums(self, block: ProbabilityBlock) -> Array:
+        """Return number of pairs, sum of probabilities and number of present labels by bin."""
+        p, there = self._pairs(block)
+        place = np.minimum((p * self.bins).astype(np.intp), self.bins - 1)
+        counted = (place, place, place[there])
+        weights = (None, p, None)
+        return np.stack(
+            [
+                np.bincount(where, weight, minlength=self.bins)
+                for where, weight in zip(counted, weights, strict=True)
+            ]
+        )
+
+    def value(self, sums: Array) -> float:
+        """Return the expected calibration error."""
+        return _table(sums).expected_calibration_error
+
+    def _pairs(self, block: ProbabilityBlock) -> tuple[Array, Array]:
+        """Return the probability of each counted pair, and whether its label is present."""
+        truth, width = block.truth, block.truth.shape[1]
+        labels = block.labels if self.predicted else None
+        bounds = None if labels is not None else self.threshold
+        row, label, p = self._candidates(block, labels, bounds)
+        kept = np.ones(len(row), dtype=bool)
+        if truth.unknown is not None:
+            kept &= ~truth.unknown.holds(row, label, width)
+        if self.k is not None:
+            kept[kept] = _among_best(row[kept], label[kept], p[kept], self.k)
+        if bounds is not None:
+            kept &= p > np.broadcast_to(bounds, (width,))[label]
+        if labels is not None:
+            kept &= labels.holds(row, label, width)
+        return p[kept], truth.present.holds(row[kept], label[kept], width)
+
+    def _candidates(
+        self, block: ProbabilityBlock, labels: Cells | None, bounds: Any
+    ) -> tuple[Array, Array, Array]:
+        """Return row, label and probability of the pairs that may be counted."""
+        P, unknown = block.P, block.truth.unknown
+        if sparse.issparse(P):
+            row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
+            return row, P.indices.astype(np.int64), P.data
+        if self.k is not None:  # not below the k-th best of the known labels
+            known = P.copy()
+            if unknown is not None:
+                known[unknown.row_numbers(), unknown.columns] = -1.0
+            row, label = np.nonzero(known >= np.partition(known, -self.k, axis=1)[:, [-self.k]])
+        elif labels is not None:
+            row, label = labels.row_numbers(), labels.columns
+        else:
+            row, label = np.nonzero(P > (-1.0 if bounds is None else bounds))
+        return row, label, P[row, label]
+
+
+def _table(sums: Array) -> ReliabilityTable:
+    count, total, present = sums
     return ReliabilityTable(count.astype(np.int64), total, present.astype(np.int64))
 
 
-def _all_pairs(truth: Truth, values: np.ndarray) -> Chosen:
-    """All known pairs of a block."""
-    there = np.zeros(values.shape, dtype=bool)
-    there[truth.present.row_numbers(), truth.present.columns] = True
-    if truth.unknown is None:
-        return values.ravel(), there.ravel()
-    known = np.ones(values.shape, dtype=bool)
-    known[truth.unknown.row_numbers(), truth.unknown.columns] = False
-    return values[known], there[known]
-
-
-def _chosen_pairs(truth: Truth, P: Matrix, chosen: Selection) -> Iterator[Chosen]:
-    """The pairs that meet all conditions, a block of rows at a time."""
-    n_rows, width = truth.shape
-    cells = P.nnz if sparse.issparse(P) else P.size
-    for block in row_blocks((n_rows, -(-cells // max(1, n_rows)))):
-        own, wanted = truth.rows(block), chosen.rows(block)
-        row, label, p = _candidates(own, P[block], wanted)
-        kept = np.ones(len(row), dtype=bool)
-        if own.unknown is not None:
-            kept &= ~own.unknown.holds(row, label, width)
-        if wanted.k is not None:
-            kept[kept] = _among_best(row[kept], label[kept], p[kept], wanted.k)
-        if wanted.bounds is not None:
-            kept &= p > wanted.bounds[label]
-        if wanted.labels is not None:
-            kept &= wanted.labels.holds(row, label, width)
-        row, label, p = row[kept], label[kept], p[kept]
-        yield p, own.present.holds(row, label, width)
-
-
-def _candidates(
-    truth: Truth, P: Matrix, chosen: Selection
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Row, label and probability of the pairs of a block that may be chosen."""
-    if sparse.issparse(P):
-        row = np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))
-        return row, P.indices.astype(np.int64), P.data.astype(np.float64)
-    if chosen.k is not None:  # not below the k-th best of the known labels
-        known = P.astype(np.float64)
-        if truth.unknown is not None:
-            known[truth.unknown.row_numbers(), truth.unknown.columns] = -1.0
-        wanted = known >= np.partition(known, -chosen.k, axis=1)[:, [-chosen.k]]
-    elif chosen.bounds is not None:
-        wanted = P > chosen.bounds
-    else:
-        assert chosen.labels is not None
-        row, label = chosen.labels.row_numbers(), chosen.labels.columns
-        return row, label, P[row, label].astype(np.float64)
-    row, label = np.nonzero(wanted)
-    return row, label, P[row, label].astype(np.float64)
-
-
-def _among_best(row: np.ndarray, label: np.ndarray, p: np.ndarray, k: int) -> np.ndarray:
+def _among_best(row: Array, label: Array, p: Array, k: int) -> Array:
     """Mark the k best pairs of each row; of equal ones the lowest label is first."""
     order = np.lexsort((label, -p, row))
     ordered = row[order]
@@ -304,40 +363,3 @@ def _among_best(row: np.ndarray, label: np.ndarray, p: np.ndarray, k: int) -> np
     best = np.empty(len(row), dtype=bool)
     best[order] = place < k
     return best
-
-
-def read_probabilities(probabilities: Any, shape: tuple[int, int], k: Any) -> Matrix:
-    """Return checked probabilities in any of the three forms."""
-    if isinstance(probabilities, tuple) and len(probabilities) == 2:
-        probabilities = pairs_as_matrix(probabilities, shape, 1 if k is None else k)
-    return check_probabilities(probabilities, shape, allow_sparse=True)
-
-
-def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
-    return np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
-
-
-def check_probabilities(
-    probabilities: Any, shape: tuple[int, int], *, allow_sparse: bool = False
-) -> Any:
-    """Return probabilities of the shape of the truth, all of them within [0, 1]."""
-    if sparse.issparse(probabilities) and not allow_sparse:
-        raise TypeError(
-            "probabilities must be a dense array, since every label of every row has one, but a "
-            "sparse matrix was given; pass probabilities.toarray()."
-        )
-    P = as_matrix(probabilities, "probabilities")
-    check_shape("probabilities", P.shape, shape)
-    for values in pieces(P):
-        wrong = ~((values >= 0) & (values <= 1))  # so that NaN is wrong
-        if wrong.any():
-            raise ValueError(
-                "probabilities must lie between 0 and 1, but hold "
-                f"{values[wrong].flat[0]:g}; pass what predict_proba returns, not scores."
-            )
-    return P
-
-
-def probability_blocks(truth: Truth, P: np.ndarray) -> Iterator[tuple[Truth, np.ndarray]]:
-    """Return truth and probabilities of each block of rows."""
-    return ((truth.rows(rows), P[rows].astype(np.float64)) for rows in row_blocks(truth.shape))

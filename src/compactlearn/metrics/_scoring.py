@@ -11,15 +11,6 @@ from compactlearn.core._params import nearest
 from compactlearn.metrics._propensity import inverse_propensities
 from compactlearn.metrics._table import Metric, get_metric
 
-__all__ = [
-    "Scorer",
-    "predicted_labels",
-    "predicted_probabilities",
-    "predicted_scores",
-    "scorer",
-    "training_options",
-]
-
 
 @dataclass(frozen=True, eq=False)  # options may hold arrays, which do not compare
 class Scorer:
@@ -69,8 +60,7 @@ def scorer(name: str, **options: Any) -> Scorer:
     name : str
         A name in `METRICS`; "precision_at_3" is "precision_at_k" with k = 3.
     **options
-        Passed on to the metric: `k`, `weights` and so on. Unknown labels are
-        marked by NaN in Y, since a `mask` would not be split along with the rows.
+        Passed on to the metric: `k`, `weights` and so on.
 
     Returns
     -------

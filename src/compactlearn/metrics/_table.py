@@ -1,29 +1,25 @@
 """The table of metrics: one row says all that the rest of the library knows of a metric."""
 
+from __future__ import annotations
+
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
-from compactlearn.core._params import nearest
-from compactlearn.metrics import _calibration as calibration
-from compactlearn.metrics import _labels as labels
-from compactlearn.metrics import _propensity as propensity
-from compactlearn.metrics import _ranking as ranking
-from compactlearn.metrics import _top as top
+from scipy import sparse
 
-__all__ = [
-    "METRICS",
-    "PAPER",
-    "ROWS",
-    "Metric",
-    "get_metric",
-    "get_metric_of_scores",
-    "greater_is_better",
-]
+from compactlearn.core._params import nearest
+from compactlearn.metrics import _labels as labels
+from compactlearn.metrics import _measures as measures
+from compactlearn.metrics import _reliability as reliability
+from compactlearn.metrics._checks import CHECKS, check_labels
+from compactlearn.metrics._measures import Summed, average
+from compactlearn.metrics._ranks import ranked_blocks
+from compactlearn.metrics._truth import Truth, read_truth
 
 
 @dataclass(frozen=True)
@@ -33,84 +29,107 @@ class Metric:
     Parameters
     ----------
     name : str
-        If it ends in "_at_k" the function has an option `k`, and any number may stand for the k.
-    function : callable
-        ``function(Y_true, scores, ...)``, or with labels or probabilities, see `needs`. The
-        options of its signature, and their defaults, are those of the metric. One that is called
-        `weights` is filled in from the training labels, see `inverse_propensities`.
+        If it ends in "_at_k" it has an option `k`, and any number may stand for the k.
     needs : "scores", "labels" or "probabilities"
     greater_is_better : bool
     title : str
         What a heading calls it.
     measure : callable
-        What the function computes by, for callers who have read the truth already: of "scores"
-        ``measure(**options)`` is the `Measure` to average over rows, of "labels"
-        ``measure(counts, **options)`` the value for `Counts`, of "probabilities"
-        ``measure(truth, probabilities, **options)`` the value.
+        ``measure(**options)`` has the sums over blocks of rows and the value of the sums: a
+        `Measure`, for instance. Blocks are `LabelRanks`, `Counts` or `ProbabilityBlock`, by
+        `needs`. The options of its signature, and their defaults, are those of the metric. One
+        that is called `weights` is filled in from the training labels, see `inverse_propensities`.
+    fixed : dict
+        Options that are part of the name: ``k`` in "precision_at_3".
     """
 
     name: str
-    function: Callable[..., float]
     needs: Literal["scores", "labels", "probabilities"]
     greater_is_better: bool
     title: str
-    measure: Callable[..., Any]
+    measure: Callable[..., Summed]
+    fixed: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def defaults(self) -> dict[str, Any]:
-        """What the function takes besides truth, prediction and `mask`, which goes with rows."""
-        parameters = list(inspect.signature(self.function).parameters.values())[2:]
-        return {one.name: one.default for one in parameters if one.name != "mask"}
+        """All options with their defaults, and those that the name fixes."""
+        parameters = inspect.signature(self.measure).parameters.values()
+        return {one.name: one.default for one in parameters} | self.fixed
 
-    @cached_property
+    @property
     def options(self) -> list[str]:
-        """Those of them that are not fixed by the name."""
-        fixed = self.function.keywords if isinstance(self.function, partial) else {}
-        return [name for name in self.defaults if name not in fixed]
+        """Names of the options that are not fixed by the name."""
+        return [name for name in self.defaults if name not in self.fixed]
 
+    @property
+    def of_suggested(self) -> bool:
+        """Whether it is about the probabilities of suggested labels, and not of all."""
+        return self.needs == "probabilities" and bool({"k", "threshold"} & {*self.defaults})
 
-def _row(
-    function: Callable[..., float],
-    measure: Callable[..., Any],
-    needs: Literal["scores", "labels", "probabilities"],
-    greater_is_better: bool,
-    title: str,
-) -> Metric:
-    return Metric(function.__name__, function, needs, greater_is_better, title, measure)
+    def measure_for(self, n_labels: int, options: Mapping[str, Any]) -> Summed:
+        """Return the measure with checked options."""
+        given = self.defaults | dict(options)
+        given = {name: x for name, x in given.items() if x is not inspect.Parameter.empty}
+        for name in CHECKS.keys() & given.keys():
+            given[name] = CHECKS[name](given[name], n_labels)
+        return self.measure(**given)
+
+    def function(self, Y_true: Any, given: Any, *, labels: Any = None, **options: Any) -> float:
+        """Return the metric of scores, labels or probabilities, see `needs`.
+
+        Parameters
+        ----------
+        Y_true : array-like or sparse matrix of shape (n_samples, n_labels)
+        given : scores, labels or probabilities
+        labels : array-like or sparse matrix, optional
+            Predicted labels, for metrics of their probabilities.
+        **options
+            Those of the metric.
+        """
+        truth = read_truth(Y_true)
+        measure = self.measure_for(truth.shape[1], options)
+        k = (self.defaults | options).get("k")
+        return average(self.name, measure, self._blocks(truth, given, labels, k), truth.shape[0])
+
+    def _blocks(self, truth: Truth, given: Any, predicted: Any, k: Any) -> Iterable[Any]:
+        if self.needs == "scores":
+            return ranked_blocks(truth, given, k)
+        if self.needs == "labels":
+            return labels.count(truth, check_labels(given, truth.shape))
+        if sparse.issparse(given) and not self.of_suggested:
+            raise TypeError(
+                f"{self.name} needs a dense array, since every label of every row has a "
+                "probability; got a sparse matrix. Pass probabilities.toarray()."
+            )
+        return reliability.probability_blocks(truth, given, predicted, k)
 
 
 # fmt: off
 ROWS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        _row(ranking.average_precision, ranking.average_precision_measure, "scores",
-             True, "Average precision"),
-        _row(labels.micro_f1, labels.micro_f1_of, "labels", True, "Micro-F1"),
-        _row(ranking.ranking_loss, ranking.ranking_loss_measure, "scores", False, "Ranking loss"),
-        _row(ranking.one_error, ranking.one_error_measure, "scores", False, "One error"),
-        _row(ranking.coverage, ranking.coverage_measure, "scores", False, "Coverage"),
-        _row(labels.hamming_loss, labels.hamming_loss_of, "labels", False, "Hamming loss"),
-        _row(labels.subset_accuracy, labels.subset_accuracy_of, "labels", True, "Subset accuracy"),
-        _row(labels.example_f1, labels.example_f1_of, "labels", True, "Example-F1"),
-        _row(labels.macro_f1, labels.macro_f1_of, "labels", True, "Macro-F1"),
-        _row(calibration.log_loss, calibration.log_loss_of, "probabilities", False, "Log-loss"),
-        _row(calibration.calibration_error, calibration.calibration_error_of, "probabilities",
-             False, "Calibration error of all pairs"),
-        _row(calibration.predicted_calibration_error, calibration.suggested_error, "probabilities",
-             False, "Calibration error of predicted labels"),
-        _row(calibration.predicted_overconfidence, calibration.suggested_excess, "probabilities",
-             False, "Overconfidence of predicted labels"),
-        _row(top.precision_at_k, top.precision_measure, "scores", True, "Precision@k"),
-        _row(top.ndcg_at_k, top.ndcg_measure, "scores", True, "nDCG@k"),
-        _row(top.f1_at_k, top.f1_measure, "scores", True, "F1@k"),
-        _row(calibration.calibration_error_at_k, calibration.suggested_error, "probabilities",
-             False, "Calibration error@k"),
-        _row(calibration.overconfidence_at_k, calibration.suggested_excess, "probabilities",
-             False, "Overconfidence@k"),
-        _row(propensity.psp_at_k, propensity.psp_measure, "scores",
-             True, "Propensity-scored precision@k"),
-        _row(propensity.psndcg_at_k, propensity.psndcg_measure, "scores",
-             True, "Propensity-scored nDCG@k"),
+        Metric("average_precision", "scores", True, "Average precision",
+               measures.average_precision),
+        Metric("micro_f1", "labels", True, "Micro-F1", labels.micro_f1),
+        Metric("ranking_loss", "scores", False, "Ranking loss", measures.ranking_loss),
+        Metric("one_error", "scores", False, "One error", measures.one_error),
+        Metric("coverage", "scores", False, "Coverage", measures.coverage),
+        Metric("hamming_loss", "labels", False, "Hamming loss", labels.hamming_loss),
+        Metric("subset_accuracy", "labels", True, "Subset accuracy", labels.subset_accuracy),
+        Metric("example_f1", "labels", True, "Example-F1", labels.example_f1),
+        Metric("macro_f1", "labels", True, "Macro-F1", labels.macro_f1),
+        Metric("log_loss", "probabilities", False, "Log-loss", reliability.log_loss),
+        Metric("calibration_error", "probabilities", False, "Calibration error of all pairs",
+               reliability.calibration_error),
+        Metric("predicted_calibration_error", "probabilities", False,
+               "Calibration error of predicted labels", reliability.predicted_calibration_error),
+        Metric("precision_at_k", "scores", True, "Precision@k", measures.precision),
+        Metric("ndcg_at_k", "scores", True, "nDCG@k", measures.ndcg),
+        Metric("f1_at_k", "scores", True, "F1@k", measures.f1),
+        Metric("calibration_error_at_k", "probabilities", False, "Calibration error@k",
+               reliability.calibration_error_at),
+        Metric("psp_at_k", "scores", True, "Propensity-scored precision@k", measures.psp),
+        Metric("psndcg_at_k", "scores", True, "Propensity-scored nDCG@k", measures.psndcg),
     )
 }
 # fmt: on
@@ -128,7 +147,7 @@ PAPER = (
 
 
 def get_metric(name: str) -> Metric:
-    """A metric by its name; "precision_at_3" is "precision_at_k" with k = 3.
+    """Return a metric by its name; "precision_at_3" is "precision_at_k" with k = 3.
 
     Parameters
     ----------
@@ -147,23 +166,17 @@ def get_metric(name: str) -> Metric:
     numbered = re.fullmatch(r"(\w+_at_)(\d+)", name) if isinstance(name, str) else None
     general = METRICS.get(f"{numbered[1]}k") if numbered else None
     if numbered is None or general is None:
-        raise ValueError(_unknown(name))
-    return replace(
-        general,
-        name=name,
-        function=partial(general.function, k=int(numbered[2])),
-        title=f"{general.title.removesuffix('k')}{numbered[2]}",
-    )
+        hint = nearest(name, METRICS) if isinstance(name, str) else ""
+        raise ValueError(
+            f"A metric must be asked for by one of the names {', '.join(METRICS)}; got {name!r}. "
+            f"Use one of these.{hint}"
+        )
+    title = f"{general.title.removesuffix('k')}{numbered[2]}"
+    return replace(general, name=name, title=title, fixed={"k": int(numbered[2])})
 
 
 def get_metric_of_scores(name: str) -> Metric:
-    """A metric by its name, for who has scores and labels but no probabilities.
-
-    >>> get_metric_of_scores("log_loss")
-    Traceback (most recent call last):
-    ...
-    ValueError: The metric 'log_loss' needs probabilities, and here there are scores and labels ...
-    """
+    """Return a metric by its name; raise ValueError if it needs probabilities."""
     metric = get_metric(name)
     if metric.needs == "probabilities":
         raise ValueError(
@@ -186,11 +199,3 @@ def greater_is_better(name: str) -> bool:
         return get_metric(name).greater_is_better
     except ValueError:
         return True
-
-
-def _unknown(name: Any) -> str:
-    hint = nearest(name, METRICS) if isinstance(name, str) else ""
-    return (
-        f"A metric must be asked for by one of the names {', '.join(METRICS)}; got {name!r}. "
-        f"Use one of these.{hint}"
-    )

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from compactlearn.metrics._checks import Matrix, as_matrix, check_shape, row_blocks
-
-__all__ = ["Cells", "Truth", "read_truth"]
+from compactlearn.metrics._checks import as_matrix, row_blocks
 
 
 @dataclass(frozen=True)
@@ -112,20 +110,11 @@ class Truth:
         return Truth((stop - block.start, n_labels), self.present.rows(block), unknown)
 
 
-def read_truth(Y_true: Any, mask: Any = None) -> Truth:
-    """Check a truth of 0, 1 and NaN and a mask of known cells, and list their cells."""
+def read_truth(Y_true: Any) -> Truth:
+    """Return the cells of a truth of 0, 1 and NaN."""
     Y = as_matrix(Y_true, "Y_true")
-    known = None if mask is None else _check_mask(mask, Y.shape)
     present, unknown = _cells_of_sparse(Y) if sparse.issparse(Y) else _cells_of_dense(Y)
-    if known is not None:
-        unknown = _with_masked(unknown, known)
-    if not unknown.columns.size:
-        return Truth(Y.shape, present, None)
-    if known is not None:  # a cell may be marked present and yet be masked
-        rows = present.row_numbers()
-        kept = ~unknown.holds(rows, present.columns, Y.shape[1])
-        present = _cells(rows[kept], present.columns[kept], Y.shape[0])
-    return Truth(Y.shape, present, unknown)
+    return Truth(Y.shape, present, unknown if unknown.columns.size else None)
 
 
 def _cells_of_sparse(Y: sparse.csr_array) -> tuple[Cells, Cells]:
@@ -157,38 +146,9 @@ def _check_values(values: np.ndarray) -> None:
         )
 
 
-def _check_mask(mask: Any, shape: tuple[int, int]) -> Matrix:
-    known = as_matrix(mask, "mask")
-    check_shape("mask", known.shape, shape)
-    if known.dtype != bool:
-        raise TypeError(
-            "mask must be boolean, True where the label is known, but its type is "
-            f"{known.dtype}; pass mask.astype(bool)."
-        )
-    return known
-
-
-def _with_masked(unknown: Cells, known: Matrix) -> Cells:
-    """The unknown cells and those that the mask leaves out."""
-    n_rows, n_labels = known.shape
-    parts = []
-    for block in row_blocks(known.shape):
-        rows = known[block]
-        hidden = ~(rows.toarray() if sparse.issparse(rows) else rows)
-        own = unknown.rows(block)
-        hidden[own.row_numbers(), own.columns] = True
-        found, columns = np.divmod(np.flatnonzero(hidden), n_labels)
-        parts.append((found + block.start, columns))
-    return _joined(parts, n_rows)
-
-
 def _joined(parts: list[tuple[np.ndarray, np.ndarray]], n_rows: int) -> Cells:
     nothing = np.empty(0, dtype=np.int64)
     rows = np.concatenate([nothing, *(rows for rows, _ in parts)])
     columns = np.concatenate([nothing, *(columns for _, columns in parts)])
-    return _cells(rows, columns, n_rows)
-
-
-def _cells(rows: np.ndarray, columns: np.ndarray, n_rows: int) -> Cells:
     counts = np.bincount(rows, minlength=n_rows)
     return Cells(np.concatenate([[0], np.cumsum(counts)]), columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
@@ -11,36 +12,33 @@ import scipy.sparse
 
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._threads import blas_threads
-from compactlearn.metrics._evaluation import Asked
-from compactlearn.metrics._tallies import Tally, add_tallies, judged, tally
+from compactlearn.metrics._evaluation import Asked, Tally, tally, values
+from compactlearn.metrics._truth import read_truth
 from compactlearn.scale.dask._chunks import aligned, counted_array, filled_blocks, one_row_of_zeros
 from compactlearn.scale.dask._predicting import slim
 from compactlearn.scale.dask._running import block_named, call, total, value
 
-# Model, X, Y and mask in; truth, what hides parts of it, scores, decisions, probabilities out.
-Answers = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any, Any]]
+# Model, X and Y in; truth, scores, predicted labels and probabilities out.
+Answers = Callable[[Any, Any, Any], tuple[Any, Any, Any, Any]]
 
 
 def evaluate_on_dask(
-    model: Any, X: Any, Y: Any, mask: Any, asked: Asked, answers: Answers
+    model: Any, X: Any, Y: Any, asked: Asked, answers: Answers
 ) -> dict[str, float]:
-    """Every metric, from the tallies of all blocks of checked features.
+    """Return every metric, from the tallies of all blocks of checked features.
 
-    ``Y`` and ``mask`` may be in memory.
+    ``Y`` may be in memory.
     """
     model.predict(one_row_of_zeros(X))  # refuses at once what every block would
     sizes, rows = filled_blocks(X)
     truths = aligned(_rows_to_cut(Y, "Y"), sizes, "Y")
-    masks = [None] * len(sizes)
-    if mask is not None:
-        masks = aligned(_rows_to_cut(mask, "mask"), sizes, "mask")
     shared = value((slim(model), asked, answers), "model")
     starts = [*accumulate(sizes, initial=0)][:-1]
     parts = [
         call(_tally_of, shared, *given, what="evaluate")
-        for given in zip(rows, truths, masks, range(len(sizes)), starts, strict=True)
+        for given in zip(rows, truths, range(len(sizes)), starts, strict=True)
     ]
-    return judged(asked, total(parts, add_tallies))
+    return values(asked, total(parts, operator.add))
 
 
 def _rows_to_cut(data: Any, name: str) -> Any:
@@ -49,11 +47,9 @@ def _rows_to_cut(data: Any, name: str) -> Any:
     return data if scipy.sparse.issparse(data) or hasattr(data, "iloc") else np.asarray(data)
 
 
-def _tally_of(
-    shared: tuple[Any, Asked, Answers], X: Any, Y: Any, mask: Any, index: int, start: int
-) -> Tally:
-    """On a worker: what one block has to say."""
+def _tally_of(shared: tuple[Any, Asked, Answers], X: Any, Y: Any, index: int, start: int) -> Tally:
+    """Return the tally of one block, on a worker."""
     model, asked, answers = shared
     with blas_threads(1), block_named(index, start):
-        truth, hidden, scores, labels, probabilities = answers(model, X, Y, mask)
-        return tally(asked, truth, scores, labels, hidden, probabilities)
+        truth, *predicted = answers(model, X, Y)
+        return tally(asked, read_truth(truth), *predicted)

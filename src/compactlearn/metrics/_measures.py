@@ -1,0 +1,224 @@
+"""Metrics as sums over blocks of rows: sums of several blocks add, and their total has the value.
+
+The conventions of rankings are those of the code that goes with Zhang and Zhou's review: a row
+counts only if it has a present and an absent label, since without both there is nothing to rank.
+Of equal scores the higher index ranks first. Metrics of the best k labels count all rows with a
+known label, and the lowest index ranks first.
+
+References
+----------
+M.-L. Zhang, Z.-H. Zhou, "A review on multi-label learning algorithms", IEEE Transactions on
+Knowledge and Data Engineering 26(8), 1819-1837, 2014, section 2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from compactlearn.core._warn import warn_user
+from compactlearn.metrics._ranks import LabelRanks
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Rows that count: what they have, in words, and by their numbers of labels."""
+
+    wanted: str
+    holds: Callable[[Array, Array], Array]  # numbers of present and known labels in, booleans out
+
+
+RANKABLE = Rule(
+    "a present and an absent label",
+    lambda n_present, n_known: (n_present > 0) & (n_present < n_known),
+)
+PRESENT = Rule("a present label", lambda n_present, n_known: n_present > 0)
+# A row of which nothing is known says nothing, whatever the convention.
+KNOWN = Rule("a known label", lambda n_present, n_known: n_known > 0)
+MARKED = Rule("a present or a predicted label", KNOWN.holds)
+SUGGESTED = Rule("a suggested label that is known", KNOWN.holds)
+
+
+class Summed(Protocol):
+    """A metric that is computed from sums over blocks of rows."""
+
+    @property
+    def rule(self) -> Rule:
+        """The rows that count."""
+        ...
+
+    @property
+    def undefined(self) -> float:
+        """The value where no row counts."""
+        ...
+
+    def sums(self, block: Any) -> Array:
+        """Return the sums of one block; those of several blocks add."""
+        ...
+
+    def value(self, sums: Array) -> float:
+        """Return the metric of sums that are not all 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A quotient of two sums over rows; for a mean, the second counts them.
+
+    Parameters
+    ----------
+    rule : Rule
+        The rows that count.
+    numerator : callable
+        The value of each row of a block.
+    denominator : callable, optional
+        The weight of each row, 1 where it is not given.
+    undefined : float
+        The value where no row counts.
+    """
+
+    rule: Rule
+    numerator: Callable[[Any], Array]
+    denominator: Callable[[Any], Array] | None = None
+    undefined: float = float("nan")
+
+    def sums(self, block: Any) -> Array:
+        """Return the two sums over the rows of a block that count."""
+        kept = self.rule.holds(block.n_present, block.n_known)
+        weights = kept if self.denominator is None else self.denominator(block)[kept]
+        return np.array([self.numerator(block)[kept].sum(), weights.sum()], dtype=np.float64)
+
+    def value(self, sums: Array) -> float:
+        """Return the quotient."""
+        return float(sums[0] / sums[1])
+
+
+def average(name: str, measure: Summed, blocks: Iterable[Any], n_rows: int) -> float:
+    """Return one metric over all blocks."""
+    sums = sum(measure.sums(block) for block in blocks)
+    return values_of({name: measure}, {name: sums}, n_rows)[name]
+
+
+def values_of(
+    measures: Mapping[str, Summed], sums: Mapping[str, Any], n_rows: int
+) -> dict[str, float]:
+    """Return the values of sums; warn, once for each rule, where no row counts."""
+    counted = {name: bool(np.any(sums[name])) for name in measures}
+    for rule in dict.fromkeys(measures[name].rule for name in measures if not counted[name]):
+        names = [n for n, measure in measures.items() if measure.rule == rule and not counted[n]]
+        warn_user(
+            f"{' and '.join(names)} need a row with {rule.wanted}, and none of the {n_rows} rows "
+            f"has one; the result is {measures[names[0]].undefined}. Evaluate on other rows.",
+            UndefinedMetricWarning,
+        )
+    return {
+        name: measure.value(sums[name]) if counted[name] else measure.undefined
+        for name, measure in measures.items()
+    }
+
+
+# ---- rankings -----------------------------------------------------------------------------------
+
+
+def average_precision() -> Measure:
+    def purity(rows: LabelRanks) -> Array:
+        place, hits = rows.ordered(rows.highest_first)
+        return rows.sum_by_row(hits / place) / np.maximum(rows.n_present, 1)
+
+    return Measure(RANKABLE, purity)
+
+
+def ranking_loss() -> Measure:
+    def loss(rows: LabelRanks) -> Array:
+        # Of the labels at or above a present one, those that are not present themselves. Where
+        # places differ, the numbers of present ones are 1, 2, ..., n and need no sorting.
+        if rows.untied:
+            hits = rows.n_present * (rows.n_present + 1) // 2
+            lost = rows.sum_by_row(rows.highest_first) - hits
+        else:
+            place, hits = rows.ordered(rows.upto)
+            lost = rows.sum_by_row(place - hits)
+        return lost / np.maximum(rows.n_present * (rows.n_known - rows.n_present), 1)
+
+    return Measure(RANKABLE, loss)
+
+
+def one_error() -> Measure:
+    return Measure(RANKABLE, lambda rows: np.where(rows.sum_by_row(rows.above == 0) > 0, 0.0, 1.0))
+
+
+def coverage() -> Measure:
+    return Measure(KNOWN, lambda rows: rows.max_by_row(rows.highest_first) - 1)
+
+
+# ---- the best k labels --------------------------------------------------------------------------
+
+
+def precision(k: int = 5) -> Measure:
+    return Measure(KNOWN, lambda rows: rows.sum_by_row(rows.lowest_first <= k) / k)
+
+
+def ndcg(k: int = 5) -> Measure:
+    def gain(rows: LabelRanks) -> Array:
+        return rows.sum_by_row(_discounts(rows.lowest_first, k)) / _ideal_gain(rows, k)
+
+    return Measure(KNOWN, gain)
+
+
+def f1(k: int = 5) -> Measure:
+    def f1_of_row(rows: LabelRanks) -> Array:
+        return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.n_present)
+
+    return Measure(KNOWN, f1_of_row)
+
+
+def psp(k: int = 5, *, weights: Array) -> Measure:
+    """Return the two sums of `psp_at_k`; the common factor 1 / k is left out."""
+
+    def found(rows: LabelRanks) -> Array:
+        return rows.sum_by_row(weights[rows.label] * (rows.lowest_first <= k))
+
+    def best(rows: LabelRanks) -> Array:
+        row, place, weight = _by_weight(rows, weights)
+        return np.bincount(row, weights=weight * (place <= k), minlength=rows.truth.shape[0])
+
+    return Measure(PRESENT, found, best)
+
+
+def psndcg(k: int = 5, *, weights: Array) -> Measure:
+    def found(rows: LabelRanks) -> Array:
+        gains = weights[rows.label] * _discounts(rows.lowest_first, k)
+        return rows.sum_by_row(gains) / _ideal_gain(rows, k)
+
+    def best(rows: LabelRanks) -> Array:
+        row, place, weight = _by_weight(rows, weights)
+        gains = weight * _discounts(place, k)
+        return np.bincount(row, weights=gains, minlength=rows.truth.shape[0]) / _ideal_gain(rows, k)
+
+    return Measure(PRESENT, found, best)
+
+
+def _discounts(place: Array, k: int) -> Array:
+    """Return 1 / log2(place + 1) for the first k places, 0 below them."""
+    return np.where(place <= k, 1 / np.log2(place + 1), 0.0)
+
+
+def _ideal_gain(rows: LabelRanks, k: int) -> Array:
+    """Return the gain of rows whose present labels come first; 1 where there is none."""
+    gained = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))])
+    return np.where(rows.n_present > 0, gained[np.minimum(rows.n_present, k)], 1.0)
+
+
+def _by_weight(rows: LabelRanks, weights: Array) -> tuple[Array, Array, Array]:
+    """Return row, place and weight of all present labels if each row ranked them by weight."""
+    weight = weights[rows.truth.present.columns]
+    row = rows.truth.present.row_numbers()
+    order = np.lexsort((-weight, row))
+    start = np.cumsum(rows.n_present) - rows.n_present
+    return row, np.arange(1, len(row) + 1) - start[row], weight[order]
