@@ -300,19 +300,19 @@ class C2AEClassifier(ScoredClassifier):
         """Return the metric of held-out rows as a function of the parameters; more is better."""
         own = examples.take(held)
         X = drop_unseen_features(examples.X[learnt], own.X)
-        mask = None if own.unknown is None else ~own.unknown.astype(bool).toarray()
+        known = own.Y if own.unknown is None else own.Y + own.unknown * np.nan
         metric = get_metric(self.scoring)
         options = training_options(metric, examples.Y[learnt])
 
         def score(flat: NDArray[Any]) -> float | None:
             self._keep(layout, flat)
-            answer, truth = self._answers(X), own.Y
+            answer, truth = self._answers(X), known
             if not np.isfinite(answer).all():
                 return None
             if metric.needs == "labels":
                 answer, truth = self._decided(answer), truth[:, -self.n_labels_ :]
             with quiet():
-                value = float(metric.function(truth, answer, mask=mask, **options))
+                value = float(metric.function(truth, answer, **options))
             return value if metric.greater_is_better else -value
 
         return score
