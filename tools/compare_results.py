@@ -1144,7 +1144,8 @@ def inspected() -> Outputs:
     data = planted()
     model = compact(cl.CMLL(10, 8), decoder="logistic").fit(data.X, data.Y)
     facts = inspection.inspect_model(model, data.new, data.truth, n_mistakes=5)
-    return {"facts": facts}
+    table = overconfidence(data.truth, model.predict_proba(data.new), model.predict(data.new))
+    return {"facts": dataclasses.replace(facts, metrics={**facts.metrics, **table})}
 
 
 @each({name: name for name in ("average_precision", "micro_f1", "log_loss", "precision_at_3")})
