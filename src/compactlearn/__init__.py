@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from compactlearn.core._tensor_file import ModelFileError
     from compactlearn.embeddings import CMLL, CPLST, DMLR, MDDM, PLST, FaIE, Original
     from compactlearn.inspection._explain import explain, label_neighbours
-    from compactlearn.io._storable import load_model, save_model
+    from compactlearn.io._model_file import load_model, save_model
     from compactlearn.io.onnx import to_onnx
     from compactlearn.linalg._moments import Moments
     from compactlearn.model_selection import CMLLClassifierCV
@@ -60,7 +60,7 @@ __getattr__, __dir__ = names_on_demand(
             "explain",
             "label_neighbours",
         ),
-        "io._storable": (
+        "io._model_file": (
             "load_model",
             "save_model",
         ),

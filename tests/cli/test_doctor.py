@@ -91,7 +91,7 @@ def test_it_looks_into_a_model_file(model_file, capsys):
         model.n_parameters_,
     )
     assert told["first labels"] == list(load("enron").label_names[:5])
-    assert (told["digests"], told["format_version"]) == ("verified", "2")
+    assert (told["digests"], told["format_version"]) == ("verified", "3")
     assert told["bytes"] == path.stat().st_size
     assert main(["doctor", str(path)]) == 0
     assert "CMLLClassifier" in capsys.readouterr().out

@@ -25,9 +25,9 @@ VALUES = (
     *EXTREMES, 0.5, -1e300, None, True, "", "auto", "csr_array", [], {}, [0], {"float": "nan"},
     {"tuple": []}, {"tuple": [1, 2]}, {"dict": []}, {"scalar": ["int64", 5]}, {"dtype": "float16"},
     {"range": [0, 10**12, 1]}, {"dtype": "str32000000000"}, {"float": "inf"}, {"thing": 10**9},
-    "filename", "file", "/dev/zero", {"path": "/dev/zero"}, r"(\w+\s?)+$", {"set": [2**61 - 1, 0]},
-    {"tuple": [1, 10**9]}, ["\ud800"], {"type": "float64"}, "pandas",
-    {"dict": [["transform", "x"]]},
+    "filename", "file", "/dev/zero", r"(\w+\s?)+$", {"set": [2**61 - 1, 0]}, {"tuple": [1, 10**9]},
+    ["\ud800"], {"type": "float64"}, "pandas", {"dict": [["transform", "x"]]},
+    {"text array": ["0", [1], 9**9]},
 )  # fmt: skip
 
 

@@ -17,7 +17,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 from compactlearn import (
     CMLLClassifier,
@@ -28,7 +27,7 @@ from compactlearn import (
     save_model,
 )
 from compactlearn.io import _model_file as model_file
-from compactlearn.io._sparse import checked_parts
+from compactlearn.io._models import checked_shape
 from compactlearn.io._trees import depth_of
 from tests.io.mutations import put_together, sealed, taken_apart
 from tests.io.stored_models import X, Y, fitted, new_rows
@@ -63,7 +62,7 @@ def refused_by_both(model, path, said):
     assert [part.name for part in path.parent.iterdir()] == [path.name]
     assert path.read_text() == "the old file"
     with open(path, "wb") as stream:
-        model_file.write(stream, model, "model", "0")
+        model_file.write(stream, model, "model")
     with pytest.raises(ModelFileError, match=said):
         load_model(path)
 
@@ -93,14 +92,6 @@ def test_any_change_of_bytes(small, data):
         refusal(path, changed, memory_map=data.draw(st.booleans()))
 
 
-def test_spaces_of_the_header_count_too(small):
-    content, path = small
-    place = int.from_bytes(content[:8], "little") + 7
-    assert content[place] == ord(" ")
-    changed = content[:place] + b"\n" + content[place + 1 :]
-    assert "digest of its header" in refusal(path, changed)
-
-
 def test_a_file_that_is_cut_off_or_goes_on(small):
     content, path = small
     for length in (0, 1, 7, 8, 9, 100, len(content) // 2, len(content) - 1):
@@ -118,27 +109,21 @@ def test_a_file_that_is_cut_off_or_goes_on(small):
         (b"hello", "no model file"),
         (b"\xff" * 64, "no model file"),
         ((2**62).to_bytes(8, "little") + b"{}", "no model file"),
-        ((16).to_bytes(8, "little") + b"[" * 16, "no model file"),
         ((60_000).to_bytes(8, "little") + b'{"a":' + b"[" * 59_995, "header cannot be read"),
         ((2).to_bytes(8, "little") + b"{}", "header cannot be read"),
-        ((25).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}'[:25], "header cannot be read"),
         (
             (26).to_bytes(8, "little") + b'{"__metadata__":{"a":"b"}}',
             "none that holds a compactlearn model",
         ),
         ((24).to_bytes(8, "little") + b'{"__metadata__":{"a":1}}', "no texts that say"),
         ((30).to_bytes(8, "little") + b'{"a":NaN,"__metadata__":{}}   ', "NaN is no number"),
-        (
-            (36).to_bytes(8, "little") + b'{"__metadata__":{},"__metadata__":{}}'[:36],
-            "header cannot",
-        ),
     ],
 )
 def test_what_is_no_model_file(tmp_path, content, said):
     assert said in refusal(tmp_path / "file", content)
 
 
-@pytest.mark.parametrize("digest", ["\ud800" * 64, "é" * 64, "0" * 63, "G" * 64, ""])
+@pytest.mark.parametrize("digest", ["\ud800" * 64, "0" * 63, "G" * 64])
 def test_a_header_digest_that_is_none(small, digest):
     content, path = small
     length = int.from_bytes(content[:8], "little")
@@ -158,14 +143,11 @@ def test_a_version_of_lone_surrogates(small):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="opens a pipe at both ends")
-@pytest.mark.parametrize("linked", [False, True])
-def test_a_pipe_is_not_read(tmp_path, linked):
+def test_a_pipe_is_not_read(tmp_path):
     """Nothing is waited for: a pipe that nobody writes to would never answer."""
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    if linked:
-        path = tmp_path / "link"
-        path.symlink_to("pipe")
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / "link"
+    path.symlink_to("pipe")
     pipe = os.open(path, os.O_RDWR)
     try:
         os.write(pipe, bytes(100))
@@ -177,12 +159,6 @@ def test_a_pipe_is_not_read(tmp_path, linked):
     finally:
         os.close(pipe)
     assert path.is_fifo()
-
-
-@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device")
-def test_a_device_is_not_read():
-    with pytest.raises(ModelFileError, match="is a folder, device or pipe; pass the path of"):
-        load_model("/dev/zero")
 
 
 def test_a_pickle_and_a_zip_are_not_opened(tmp_path):
@@ -204,12 +180,12 @@ def test_a_pickle_and_a_zip_are_not_opened(tmp_path):
 def test_versions(small):
     content, path = small
     about, arrays, description = taken_apart(content)
-    for version in ("1", "3"):
+    for version in ("2", "4"):
         other = {**about, "format_version": version, "library_version": "7.1"}
         message = refusal(path, put_together(other, arrays, description))
         assert f"version '{version}'" in message
         assert "'7.1'" in message
-        assert "reads version 2 only; load it with the compactlearn that wrote it" in message
+        assert "reads version 3 only; load it with the compactlearn that wrote it" in message
     description["things"][0][0] = "QuantumClassifier"
     message = refusal(path, put_together(about, arrays, description))
     assert "type 'QuantumClassifier'" in message
@@ -222,21 +198,15 @@ def test_versions(small):
         {"dtype": "F64", "shape": [2**62], "data_offsets": [0, 8]},
         {"dtype": "F64", "shape": [2**32, 2**32], "data_offsets": [0, 0]},  # 2**64 wraps to 0
         {"dtype": "F64", "shape": [0, 2**62], "data_offsets": [0, 0]},
-        {"dtype": "F64", "shape": [-1], "data_offsets": [0, -8]},
         {"dtype": "F64", "shape": [-1, -1], "data_offsets": [0, 8]},
         {"dtype": "F64", "shape": [1], "data_offsets": [8, 16]},
-        {"dtype": "F64", "shape": [1], "data_offsets": [-8, 0]},
         {"dtype": "F64", "shape": [2**40], "data_offsets": [0, 2**43]},
         {"dtype": "F64", "shape": [True], "data_offsets": [0, 8]},
-        {"dtype": "F64", "shape": [1.0], "data_offsets": [0, 8]},
-        {"dtype": "F64", "shape": 1, "data_offsets": [0, 8]},
         {"dtype": "F64", "shape": [1], "data_offsets": [0, 8, 9]},
         {"dtype": "F65", "shape": [1], "data_offsets": [0, 8]},
-        {"dtype": ["F64"], "shape": [1], "data_offsets": [0, 8]},
         {"dtype": "O", "shape": [1], "data_offsets": [0, 8]},
         {"dtype": "F64", "shape": [1] * 60, "data_offsets": [0, 8]},
         {"dtype": "F64", "shape": [1]},
-        [],
         None,
     ],
 )
@@ -273,12 +243,13 @@ def test_arrays_that_overlap_or_leave_a_gap(small):
         ({"import": "os"}, "import"),
         ({"type": "os.system"}, "os.system"),
         ({"texts": "description"}, "where texts should"),
-        ({"texts": "description", "shape": [1], "width": 10**12}, "where texts should"),
+        ({"text array": ["description", [1], 10**12]}, "where texts should"),
         ({"masked": [{"objects": [[1], [1]]}, {"objects": [[1], [1]]}]}, "mask"),
         ({"objects": [[-1], [1]]}, "negative"),
         ({"dict": [[[], 1]]}, "unhashable"),
         ({"scalar": ["float64", "1"]}, "where a number should"),
         ({"tuple": 5}, "where a list should"),
+        ({"slice": [1, 2]}, "where a list should"),
         ({"float": "os"}, "os"),
     ],
 )
@@ -318,15 +289,6 @@ def test_a_parameter_is_missing(small):
     assert "lacks alpha" in refusal(path, put_together(about, arrays, description))
 
 
-def test_n_grams_without_end(small):
-    save_model(fitted("counts"), small[1])
-    about, arrays, description = taken_apart(small[1].read_bytes())
-    (state,) = [s for name, s in description["things"] if name == "sklearn CountVectorizer"]
-    for ends in ([-(2**40), 2], [2, 1], [1], [1, "2"], 1):
-        state["ngram_range"] = {"tuple": ends} if isinstance(ends, list) else ends
-        assert "gram" in refusal(small[1], put_together(about, arrays, description))
-
-
 # --- what compiled code would believe ------------------------------------------------------------
 
 
@@ -334,23 +296,16 @@ def test_n_grams_without_end(small):
     ("part", "value"),
     [
         ("shape", (2, 1)),
-        ("shape", (1, 3)),
         ("shape", (-2, 3)),
-        ("shape", (2, 3, 1)),
-        ("shape", [2, 3]),
         ("shape", (2, 2**40)),
         ("indices", np.array([0, 3], np.int32)),
         ("indices", np.array([-1, 2], np.int32)),
         ("indices", np.array([0, 2], np.int64)),
-        ("indices", np.array([0.0, 2.0])),
         ("indices", np.array([0], np.int32)),
-        ("indices", np.array([[0, 2]], np.int32)),
-        ("indices", [0, 2]),
         ("indptr", np.array([0, 2], np.int32)),
         ("indptr", np.array([0, 3, 2], np.int32)),
         ("indptr", np.array([1, 1, 2], np.int32)),
         ("indptr", np.array([0, 1, 1], np.int32)),
-        ("indptr", np.array([0, -5, 2], np.int32)),
     ],
 )
 def test_sparse_matrices(part, value):
@@ -360,42 +315,30 @@ def test_sparse_matrices(part, value):
         "indices": np.array([0, 2], np.int32),
         "indptr": np.array([0, 1, 2], np.int32),
     }
-    assert checked_parts(sp.csr_array, **parts) == (2, 3)
+    assert checked_shape("csr_array", **parts) == (2, 3)
     with pytest.raises(ModelFileError):
-        checked_parts(sp.csr_array, **{**parts, part: value})
+        checked_shape("csr_array", **{**parts, part: value})
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "value", "said"),
+    ("name", "value", "said"),
     [
-        ("KeptFeatures", "features_", [0, 1, 2, 3, 12], "features that there are not"),
-        ("KeptFeatures", "features_", [-1, 1, 2, 3, 4], "do not follow one another"),
-        ("KeptFeatures", "features_", [0, 1, 1, 3, 4], "do not follow one another"),
-        ("KeptFeatures", "features_", [0, 1, 2, 3], "the classifier has other features"),
-        ("KeptFeatures", "features_", np.arange(0), "are no places"),
-        ("KeptFeatures", "features_", [0.0, 1.0, 2.0, 3.0, 4.0], "are no places"),
-        ("KeptFeatures", "features_", [[0, 1, 2, 3, 4]], "which does not fit the other parts"),
-        ("KeptFeatures", "classifier_", CMLLClassifier(), "classifier of kept features is none"),
-        ("KeptWeights", "weights_", np.zeros((6, 12)), "the weights are not sparse"),
-        ("KeptWeights", "weights_", sp.csr_array((6, 13)), "the weights of a member has the shape"),
-        ("KeptWeights", "weights_", sp.csr_array((5, 12)), "the intercepts has the shape"),
-        ("KeptWeights", "intercept_", [0.0], "the intercepts has the shape"),
+        ("features_", [-1, 1, 2, 3, 4], "do not follow one another"),
+        ("features_", [0.0, 1.0, 2.0, 3.0, 4.0], "do not follow one another"),
+        ("features_", [0, 1, 2, 3], "n_features_in_' of KeptFeatures must be 'size d'"),
+        ("classifier_", 5, "must be 'CompactClassifier'"),
+        ("weights_", np.zeros((6, 12)), "'weights_' of KeptWeights must be 'sparse q d'"),
+        ("intercept_", [0.0], r"'intercept_' of KeptWeights .*\(q = 6, .* of the shape \(1,\)"),
     ],
 )
-def test_few_features_and_weights(tmp_path, kind, name, value, said):
+def test_parts_that_do_not_fit_each_other(tmp_path, name, value, said):
     model = copy.deepcopy(fitted("Auto of few features and weights"))
     parts = [member.model for member in model.blend_.members]
     parts = [part[-1] if hasattr(part, "steps") else part for part in parts]
+    kind = "KeptFeatures" if name in ("features_", "classifier_") else "KeptWeights"
     (part,) = [part for part in parts if type(part).__name__ == kind]
     setattr(part, name, np.array(value) if isinstance(value, list) else value)
     refused_by_both(model, tmp_path / "model", said)
-
-
-def test_few_features_and_weights_of_other_labels(tmp_path):
-    model = copy.deepcopy(fitted("Auto of few features and weights"))
-    part = model.blend_.members[-2].model[-1]
-    part.classifier_ = clone(part.classifier).fit(X[:, part.features_], Y[:, :4])
-    refused_by_both(model, tmp_path / "model", "a member has other labels")
 
 
 @modest
@@ -421,8 +364,6 @@ def test_depth_of_any_tree(n_leaves, seed):
         ([1, -1, -1], [-1, -1, -1]),  # one side
         ([1, -1, -1], [1, -1, -1]),  # the same child twice
         ([1, -1, -1, -1], [2, -1, -1, -1]),  # a node that nobody leads to
-        ([-5, -1, -1], [2, -1, -1]),
-        ([2, -1, 1], [1, -1, 1]),
     ],
 )
 def test_trees_that_are_none(left, right):

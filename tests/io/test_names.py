@@ -132,7 +132,7 @@ trees = st.recursive(
 def test_any_tree_of_values(folder, tree):
     path = folder / "tree"
     path.unlink(missing_ok=True)
-    model_file.dump(tree, path, "the tree", "0")
+    model_file.dump(tree, path, "the tree")
     assert equal(model_file.restore(path), tree)
 
 
@@ -143,7 +143,7 @@ def test_halves_of_surrogate_pairs_stay_apart(folder, found):
     found = [*found, "\ud83d\ude00", "\U0001f600"]
     path = folder / "halves"
     path.unlink(missing_ok=True)
-    model_file.dump(found, path, "the texts", "0")
+    model_file.dump(found, path, "the texts")
     assert model_file.restore(path) == found
 
 
@@ -165,7 +165,7 @@ def within_itself():
 def test_what_could_not_be_loaded_is_not_saved(tmp_path, value):
     (tmp_path / "model").write_text("the old file")
     with pytest.raises(ModelFileError, match=r"\.$"):
-        model_file.dump({"inside": value}, tmp_path / "model", "the model", "0")
+        model_file.dump({"inside": value}, tmp_path / "model", "the model")
     assert (tmp_path / "model").read_text() == "the old file"
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
@@ -174,7 +174,7 @@ def test_texts_that_would_take_much_room_become_objects(tmp_path, monkeypatch):
     """The limit is one of the whole file, and is counted alike when it is written and read."""
     monkeypatch.setattr(values, "_MOST_SPARE", 10_000)
     wide = [np.array(["x" * 500, *"abcdefgh"], dtype=str) for _ in range(3)]
-    model_file.dump(wide, tmp_path / "file", "the texts", "0")
+    model_file.dump(wide, tmp_path / "file", "the texts")
     loaded = model_file.restore(tmp_path / "file")
     assert [array.dtype.kind for array in loaded] == ["U", "O", "O"]
     assert [array.tolist() for array in loaded] == [array.tolist() for array in wide]

@@ -17,8 +17,7 @@ from compactlearn.core._memory import available_bytes, human_bytes
 from compactlearn.core._shown import shown
 from compactlearn.datasets import data_folder
 from compactlearn.io._columns import columns_of, last_step
-from compactlearn.io._model_file import about
-from compactlearn.io._storable import load_model
+from compactlearn.io._model_file import about, load_model
 
 __all__ = ["doctor"]
 

@@ -44,7 +44,7 @@ from compactlearn.core._shown import shown
 from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.datasets._formats.mixed import MixedTable
 from compactlearn.io._columns import fit_blocks_to, fit_to, last_step, with_columns
-from compactlearn.io._storable import save_model
+from compactlearn.io._model_file import save_model
 from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
 from compactlearn.shortlist._classifier import ShortlistClassifier
 

@@ -42,7 +42,7 @@ from compactlearn.datasets import (
 from compactlearn.datasets._formats.mixed import MixedColumns, MixedTable, read_mixed
 from compactlearn.datasets._formats.texts import read_columns
 from compactlearn.io._columns import columns_of, encoded_names, last_step, strange_values
-from compactlearn.io._storable import load_model
+from compactlearn.io._model_file import load_model
 
 __all__ = [
     "Data",

@@ -26,7 +26,7 @@ class Storable:
         path : path
             The file; it is replaced, in one step, if there is one.
         """
-        load("compactlearn.io._storable").save_model(self, path)
+        load("compactlearn.io._model_file").save_model(self, path)
 
 
 class Exportable:

@@ -1,7 +1,8 @@
-"""Parts of scikit-learn in model files: what comes before a classifier, and a few learners.
+"""Parts of scikit-learn in model files: their parameters, and the attributes that a fit gives them.
 
-Each has a list of the attributes that a fit gives it. One that has others (of a version that has
-learnt something new, or of a user who set them) is refused, rather than stored by half.
+scikit-learn does what a parameter says: reads files that texts name, keeps a cache in a folder,
+searches with any regular expression. Its own constraints hold for every parameter, when a model is
+saved and when it is loaded, and `_LIMITS` for the few whose values could do harm.
 """
 
 from __future__ import annotations
@@ -10,243 +11,162 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from sklearn.pipeline import Pipeline
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
 from compactlearn.core._tensor_file import ModelFileError
-from compactlearn.io._allowed import check_attributes, check_parameters, default_of, in_table
-from compactlearn.io._checks import ADVICE, is_number, numbers, require, size
-from compactlearn.io._codec import Codec, Forgotten, State, attributes_codec, parameter_names
+from compactlearn.io._codec import (
+    ADVICE,
+    Codec,
+    Forgotten,
+    State,
+    check_rule,
+    parameter_names,
+    require,
+)
+from compactlearn.io._patterns import is_linear
+from compactlearn.io._rules import SKLEARN
 
-_COMMON = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
-_LINEAR = ("coef_", "intercept_", "n_iter_", "solver_", "classes_", "rank_", "singular_")
+_COMMON = {
+    "n_features_in_": "size d",
+    "feature_names_in_": "names",
+    "_sklearn_output_config": "dict",
+}
+_CACHE = "memory"  # the folder of a pipeline: None in every file
+# What a fit leaves behind and predicting does not need: the address of a list that was checked,
+# and names that are found again.
+_SPENT = ("_stop_words_id", "_transformers_feature_names_out")
 
-Check = Callable[[Any], None]
+# Codecs by name are modules that Python imports; some of them take quadratic time.
+_ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32", "ascii", "latin-1", "cp1250", "cp1251")
+_ENCODINGS += ("cp1252", "iso-8859-1", "iso-8859-2", "iso-8859-15", "koi8-r", "gb18030", "big5")
 
 
-def parameters_of(estimator: Any) -> dict[str, Any]:
-    """The parameters, as they were passed."""
-    return estimator.get_params(deep=False)
+def _is_encoding(value: Any) -> bool:
+    return isinstance(value, str) and value.lower().replace("_", "-") in _ENCODINGS
 
 
-def sklearn_codec(
-    type_: type,
-    *fitted: str,
-    check: Check | None = None,
-    forget: str = "",
-    paths: tuple[str, ...] = (),
-    plain: Callable[[State], State] | None = None,
-) -> Codec:
-    """Return the codec of an estimator of scikit-learn: its parameters, and these attributes where
-    it has them, all with values that :mod:`compactlearn.io._allowed` lists.
+def _is_range(value: Any) -> bool:
+    pair = isinstance(value, tuple | list) and len(value) == 2
+    return pair and all(type(end) is int for end in value) and 1 <= value[0] <= value[1] <= 32
 
-    The attribute ``forget`` is left out, and the parameters ``paths`` are None in a file. ``plain``
-    makes values that a file can hold of those that it cannot.
+
+_LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "input": (lambda value: value == "content", "'content'"),
+    "encoding": (_is_encoding, f"one of {', '.join(_ENCODINGS)}"),
+    # A text of n words has n times so many n-grams, each as long as that.
+    "ngram_range": (_is_range, "a pair of integers from 1 to 32"),
+    "token_pattern": (
+        lambda value: value is None or is_linear(value),
+        "a regular expression that takes linear time on every text, such as "
+        r"'(?u)\\b\\w\\w+\\b' (docs/guide/storing.md has its grammar)",
+    ),
+    "vocabulary": (
+        lambda value: value is None or isinstance(value, dict | list | tuple | set | frozenset),
+        "a list or dictionary of terms",
+    ),
+    "n_jobs": (
+        lambda value: value is None or (type(value) is int and abs(value) <= 64),
+        "None or an integer from -64 to 64",
+    ),
+    # A text would be a format, which reads attributes.
+    "verbose_feature_names_out": (lambda value: isinstance(value, bool), "True or False"),
+}
+
+
+def check_parameters(type_: Any, parameters: State) -> None:
+    """Raise unless every parameter has a value that a file may hold."""
+    for name in _LIMITS.keys() & parameters.keys():
+        allowed, words = _LIMITS[name]
+        # A function is never stored, and whoever describes it has the better words.
+        if not (allowed(parameters[name]) or inspect.isroutine(parameters[name])):
+            raise ModelFileError(
+                f"the parameter {name!r} of {type_.__name__} must be {words} in a model file; got "
+                f"{parameters[name]!r:.80}"
+            )
+    constraints = getattr(type_, "_parameter_constraints", {})
+    try:
+        validate_parameter_constraints(constraints, parameters, type_.__name__)
+    except InvalidParameterError as error:
+        raise ModelFileError(f"{error!s:.300}".rstrip(".")) from error
+
+
+def sklearn_codec(type_: Any, check: Callable[[Any], None] | None = None) -> Codec:
+    """Return the codec of a class of scikit-learn: its parameters, and what its rule lists.
+
+    One that has other attributes (of a version that has learnt something new, or of a user who set
+    them) is refused, rather than stored by half.
     """
-    known = {*_COMMON, *fitted}
+    rule = {**_COMMON, **SKLEARN.get(type_.__name__, {})}
+    names = parameter_names(type_)
 
-    def encode(estimator: Any) -> dict[str, Any]:
-        parameters = parameters_of(estimator)
-        for name in paths:
-            parameters[name] = None if parameters.get(name) is None else Forgotten()
-        found = {name: value for name, value in vars(estimator).items() if name not in parameters}
-        found.pop(forget, None)
-        if set(found) - known:
-            strange = ", ".join(sorted(set(found) - known))
+    def encode(part: Any) -> State:
+        state = {name: value for name, value in vars(part).items() if name not in _SPENT}
+        strange = ", ".join(sorted(set(state) - names - set(rule)))
+        if strange:
             raise ModelFileError(
                 f"its type, {type_.__name__}, has attributes ({strange}) that the file format does "
                 f"not know of it; {ADVICE}"
             )
-        if plain is not None:
-            whole_state = plain({**parameters, **found})
-            parameters = {name: whole_state[name] for name in parameters}
-            found = {name: whole_state[name] for name in found}
-        advised(check_parameters, type_, parameters, set(parameters) - set(paths))
-        advised(check_attributes, type_, found, found)
-        return {**in_table(type_, parameters), **found}
+        try:
+            check_parameters(type_, {name: state[name] for name in names})
+        except ModelFileError as error:
+            raise ModelFileError(f"{error}; {ADVICE}") from error
+        if state.get(_CACHE) is not None:
+            state[_CACHE] = Forgotten()
+        return _with_terms(state)
 
     def decode(state: State) -> Any:
-        state = with_defaults(type_, {**state, **dict.fromkeys(paths)}, known)
-        check_attributes(type_, state, known & set(state))
-        estimator = object.__new__(type_)
-        vars(estimator).update(state)
+        strange = ", ".join(sorted(set(state) - names - set(rule)))
+        require(
+            not strange,
+            f"{type_.__name__} has {strange:.60}, which this version of scikit-learn does not know",
+        )
+        state = with_defaults(type_, state)
+        if _CACHE in state:
+            state[_CACHE] = None
+        check_parameters(type_, {name: state[name] for name in names})
+        part = object.__new__(type_)
+        vars(part).update(state)
+        _restore_terms(part)
+        check_rule(part, {name: words for name, words in rule.items() if name in state})
         if check is not None:
-            check(estimator)
-        return estimator
+            check(part)
+        return part
 
     return Codec(encode, decode)
 
 
-def fitted(*names: str, check: Check | None = None, **options: Any) -> Callable[[type], Codec]:
-    """Return what makes the codec of an estimator with these fitted attributes."""
-    return lambda type_: sklearn_codec(type_, *names, check=check, **options)
-
-
-def advised(check: Callable[..., None], *given: Any) -> None:
-    """Call a check, and add to what it raises what the owner of a model can do."""
-    try:
-        check(*given)
-    except ModelFileError as error:
-        raise ModelFileError(f"{error}; {ADVICE}") from error
-
-
-def with_defaults(type_: Any, state: State, known: set[str]) -> State:
-    """Return parameters and attributes, the former checked; parameters that another version of
-    scikit-learn did not have take their default values."""
-    names = parameter_names(type_)
-    strange = set(state) - names - known
-    require(
-        not strange,
-        f"{type_.__name__} has {', '.join(sorted(strange))!s:.60}, which this version of "
-        "scikit-learn does not know",
-    )
-    check_parameters(type_, state, names & set(state))
-    defaults = {name: default_of(type_, name) for name in names - set(state)}
+def with_defaults(type_: Any, state: State) -> State:
+    """Return a state in which parameters that it lacks have their default values: another version
+    of scikit-learn did not have them."""
+    known = inspect.signature(type_).parameters
+    defaults = {name: known[name].default for name in known.keys() - state.keys()}
     require(inspect.Parameter.empty not in defaults.values(), f"{type_.__name__} lacks parameters")
     return {**defaults, **state}
 
 
-def _splitter_codec(type_: type) -> Codec:
-    """Return the codec of a class that divides rows: its attributes, and no others."""
-    plain = attributes_codec(type_)
+# ---- vocabularies -----------------------------------------------------------------------------
 
-    def encode(splitter: Any) -> dict[str, Any]:
-        state = dict(plain.encode(splitter))
-        advised(check_parameters, type_, state, state)
+
+def _with_terms(state: State) -> State:
+    """Return a state with its vocabulary as a list of terms: no term has a place out of range."""
+    if "vocabulary_" not in state:
         return state
-
-    def decode(state: State) -> Any:
-        check_parameters(type_, state, state)
-        return plain.decode(state)
-
-    return Codec(encode, decode)
+    terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
+    if [int(place) for _, place in terms] != list(range(len(terms))):
+        raise ModelFileError(f"its vocabulary does not number its terms from 0 on; {ADVICE}")
+    return {**state, "vocabulary_": [str(term) for term, _ in terms]}
 
 
-# ---- texts ------------------------------------------------------------------------------------
-
-_STOP_WORDS = "_stop_words_id"  # the address of a list that was checked
-
-
-def _vectorizer_codec(type_: type) -> Codec:
-    """Store the vocabulary as a list of terms in their order: no term has a place out of range."""
-    inner = sklearn_codec(type_, "_tfidf", "fixed_vocabulary_", "vocabulary_", forget=_STOP_WORDS)
-
-    def encode(words: Any) -> dict[str, Any]:
-        state = dict(inner.encode(words))
-        if "vocabulary_" in state:
-            terms = sorted(state["vocabulary_"].items(), key=lambda pair: pair[1])
-            if [int(place) for _, place in terms] != list(range(len(terms))):
-                raise ModelFileError(
-                    f"its vocabulary does not number its terms from 0 on; {ADVICE}"
-                )
-            state["vocabulary_"] = [str(term) for term, _ in terms]
-        return state
-
-    def decode(state: State) -> Any:
-        terms = state.get("vocabulary_")
-        if terms is not None:
-            listed = isinstance(terms, list) and all(isinstance(term, str) for term in terms)
-            require(listed and len(set(terms)) == len(terms), "a vocabulary is no list of terms")
-            state["vocabulary_"] = {term: place for place, term in enumerate(terms)}
-        words = inner.decode(state)
-        setattr(words, _STOP_WORDS, id(words.stop_words))
-        weights = getattr(words, "_tfidf", None)
-        if terms is not None and hasattr(weights, "idf_"):
-            numbers(weights.idf_, (len(terms),), "the weights of terms")
-        return words
-
-    return Codec(encode, decode)
-
-
-# ---- columns ----------------------------------------------------------------------------------
-
-
-def _of_columns(*names: str) -> Check:
-    """Attributes that have a number for each feature, where they are there."""
-
-    def check(estimator: Any) -> None:
-        if hasattr(estimator, "n_features_in_"):
-            width = size(estimator.n_features_in_, "the number of features")
-            for name in names:
-                if getattr(estimator, name, None) is not None:
-                    numbers(getattr(estimator, name), (width,), f"{name} of a scaler")
-
-    return check
-
-
-def _check_sampler(sampler: Any) -> None:
-    if hasattr(sampler, "random_weights_"):
-        width = size(sampler.n_features_in_, "the number of features")
-        count = size(sampler.n_components, "the number of random features")
-        numbers(sampler.random_weights_, (width, count), "random features")
-        numbers(sampler.random_offset_, (count,), "random features")
-
-
-def _check_linear(model: Any) -> None:
-    if hasattr(model, "coef_"):
-        width = size(model.n_features_in_, "the number of features")
-        require(isinstance(model.coef_, np.ndarray), "coefficients are missing")
-        numbers(model.coef_, (*model.coef_.shape[:1][: model.coef_.ndim - 1], width), "coef_")
-        require(hasattr(model, "intercept_"), "an intercept is missing")
-        if isinstance(model.intercept_, np.ndarray):
-            numbers(model.intercept_, model.coef_.shape[:-1], "intercept_")
-        else:
-            require(is_number(model.intercept_), "an intercept is no number")
-
-
-def _check_several(model: Any) -> None:
-    if hasattr(model, "estimators_"):
-        require(isinstance(model.estimators_, list) and model.estimators_, "estimators are missing")
-        require(all(hasattr(part, "predict") for part in model.estimators_), "estimators are none")
-
-
-def _check_pipeline(pipeline: Pipeline) -> None:
-    steps = pipeline.steps
-    require(isinstance(steps, list) and steps, "a pipeline has no steps")
-    for step in steps:
-        named = isinstance(step, tuple) and len(step) == 2 and isinstance(step[0], str)
-        require(named, "a step of a pipeline is none")
-    for _, step in steps[:-1]:
-        require(_is_passed(step) or hasattr(step, "transform"), "a step transforms nothing")
-    last = steps[-1][1]
-    require(_is_passed(last) or hasattr(last, "fit"), "the last step of a pipeline learns nothing")
-
-
-def _is_passed(step: Any) -> bool:
-    return step is None or (isinstance(step, str) and step == "passthrough")
-
-
-_SPLITTERS = ("GroupKFold", "KFold", "ShuffleSplit", "StratifiedKFold", "StratifiedShuffleSplit")
-
-CODECS: dict[str, Callable[[type], Codec]] = {
-    **dict.fromkeys(("CountVectorizer", "TextVectorizer", "TfidfVectorizer"), _vectorizer_codec),
-    "HashingVectorizer": fitted(forget=_STOP_WORDS),
-    "TfidfTransformer": fitted("idf_", check=_of_columns("idf_")),
-    "StandardScaler": fitted(
-        *("mean_", "var_", "scale_", "n_samples_seen_"), check=_of_columns("mean_", "scale_")
-    ),
-    "MaxAbsScaler": fitted("max_abs_", "scale_", "n_samples_seen_", check=_of_columns("scale_")),
-    "MinMaxScaler": fitted(
-        *("min_", "scale_", "data_min_", "data_max_", "data_range_", "n_samples_seen_"),
-        check=_of_columns("min_", "scale_"),
-    ),
-    "RobustScaler": fitted("center_", "scale_", check=_of_columns("center_", "scale_")),
-    "Normalizer": sklearn_codec,
-    "TruncatedSVD": fitted(
-        *("components_", "explained_variance_", "explained_variance_ratio_", "singular_values_")
-    ),
-    "RBFSampler": fitted(
-        *("random_weights_", "random_offset_", "_n_features_out", "_gamma"), check=_check_sampler
-    ),
-    **dict.fromkeys(
-        ("LinearRegression", "LinearSVC", "LogisticRegression", "Ridge"),
-        fitted(*_LINEAR, check=_check_linear),
-    ),
-    "MultiOutputRegressor": fitted("estimators_", check=_check_several),
-    "OneVsRestClassifier": fitted(
-        *("estimators_", "label_binarizer_", "classes_"), check=_check_several
-    ),
-    "LabelBinarizer": fitted("y_type_", "sparse_input_", "classes_"),
-    "Pipeline": fitted(check=_check_pipeline, paths=("memory",)),
-    **dict.fromkeys(_SPLITTERS, _splitter_codec),
-}
+def _restore_terms(part: Any) -> None:
+    """Give a vectoriser its vocabulary again."""
+    terms = getattr(part, "vocabulary_", None)
+    if terms is not None:
+        distinct = isinstance(terms, list) and len(set(terms)) == len(terms)
+        require(distinct, "a vocabulary is no list of terms")
+        part.vocabulary_ = {term: place for place, term in enumerate(terms)}
+        weights = getattr(part, "_tfidf", None)
+        fits = not hasattr(weights, "idf_") or weights.idf_.shape == (len(terms),)
+        require(fits, "the weights of terms are not those of the vocabulary")
+    if hasattr(part, "stop_words"):
+        vars(part)["_stop_words_id"] = id(part.stop_words)

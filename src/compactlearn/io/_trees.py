@@ -7,6 +7,7 @@ copied when they are made: they are the one part of a model that loading reads i
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,8 @@ from sklearn.base import clone
 from sklearn.tree._tree import Tree
 
 from compactlearn.core._tensor_file import ModelFileError
-from compactlearn.io._allowed import check_attributes, check_parameters
-from compactlearn.io._checks import ADVICE, numbers, require, size
-from compactlearn.io._codec import Codec, State
-from compactlearn.io._sklearn import advised, parameters_of, with_defaults
+from compactlearn.io._codec import ADVICE, Codec, State, check_rule, require
+from compactlearn.io._sklearn import check_parameters, with_defaults
 
 _LEAF, _NO_FEATURE = -1, -2
 _KEPT = ("n_features_in_", "n_outputs_", "feature_names_in_", "_n_samples", "_n_samples_bootstrap")
@@ -27,22 +26,29 @@ _SPARE = ("estimator", "estimator_params", "class_weight", "estimator_", "estima
 _SPARE += ("_sample_weight",)
 _COLUMNS = ("left_child", "right_child", "feature", "threshold", "impurity", "n_node_samples")
 _COLUMNS += ("weighted_n_node_samples", "missing_go_to_left")
+_RULE = {
+    "n_features_in_": "size d",
+    "n_outputs_": "size q",
+    **dict.fromkeys(("sizes", "seeds", "max_features"), "k"),
+    **dict.fromkeys(_COLUMNS, "n"),
+    "values": "n q",
+}
 
 
 def _node_type() -> np.dtype[Any]:
-    """What scikit-learn keeps of a node; it may differ between its versions."""
+    """Return what scikit-learn keeps of a node; it may differ between its versions."""
     return Tree(1, np.ones(1, dtype=np.intp), 1).__getstate__()["nodes"].dtype
 
 
-def _encode(forest: Any) -> dict[str, Any]:
-    parameters = parameters_of(forest)
-    strange = set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}
+def _encode(forest: Any) -> State:
+    parameters = forest.get_params(deep=False)
+    strange = ", ".join(sorted(set(vars(forest)) - {*parameters, *_KEPT, *_SPARE}))
     if strange:
         raise ModelFileError(
-            f"its type, {type(forest).__name__}, has attributes ({', '.join(sorted(strange))}) "
-            f"that the file format does not know of it; {ADVICE}"
+            f"its type, {type(forest).__name__}, has attributes ({strange}) that the file format "
+            f"does not know of it; {ADVICE}"
         )
-    advised(check_parameters, type(forest), parameters, parameters)
+    check_parameters(type(forest), parameters)
     if not hasattr(forest, "estimators_"):
         return {"parameters": parameters}
     trees = [estimator.tree_ for estimator in forest.estimators_]
@@ -64,7 +70,7 @@ def _encode(forest: Any) -> dict[str, Any]:
 
 
 def depth_of(left: NDArray[Any], right: NDArray[Any]) -> int:
-    """The depth of a tree whose nodes stand after their parents; anything else is refused.
+    """Return the depth of a tree whose nodes follow their parents; refuse anything else.
 
     >>> depth_of(np.array([1, -1, 3, -1, -1]), np.array([2, -1, 4, -1, -1]))
     2
@@ -106,44 +112,38 @@ def _tree(nodes: NDArray[Any], values: NDArray[Any], n_features: int) -> Tree:
 def _nodes(state: State) -> NDArray[Any]:
     type_ = _node_type()
     require(set(type_.names or ()) == set(_COLUMNS), "this scikit-learn has other trees")
-    total = numbers(state["left_child"], (None,), "the nodes of trees").size
-    nodes = np.zeros(total, dtype=type_)
+    nodes = np.zeros(state["left_child"].size, dtype=type_)
     for name in _COLUMNS:
-        column = numbers(state[name], (total,), f"{name} of trees")
-        require(column.dtype.kind == type_[name].kind, f"{name} of trees is of another type")
-        nodes[name] = column
+        same = state[name].dtype.kind == type_[name].kind
+        require(same, f"{name} of trees is of another type")
+        nodes[name] = state[name]
     return nodes
 
 
 def _forest_codec(type_: Any) -> Codec:
     def decode(state: State) -> Any:
-        forest = type_(**with_defaults(type_, state.pop("parameters"), set()))
+        parameters = with_defaults(type_, state.pop("parameters"))
+        check_parameters(type_, parameters)
+        forest = type_(**parameters)
         if not state:
             return forest  # one that is not fitted
-        given = state["attributes"]
-        require(isinstance(given, dict) and set(given) <= set(_KEPT), "a forest has other parts")
-        check_attributes(type_, given, given)
-        vars(forest).update(given)
-        n_features = size(forest.n_features_in_, "the number of features")
-        nodes = _nodes(state)
-        values = numbers(state["values"], (nodes.size, None), "the leaves of trees")
-        require(values.shape[1] == size(forest.n_outputs_, "n_outputs_"), "trees have other labels")
-        sizes = numbers(state["sizes"], (None,), "the sizes of trees")
-        require(sizes.dtype == np.int64 and sizes.size > 0, "there are no trees")
-        require((sizes > 0).all() and (sizes <= nodes.size).all(), "a tree has no nodes")
-        require(sum(sizes.tolist()) == nodes.size, "the sizes of trees are others")
-        seeds = numbers(state["seeds"], sizes.shape, "the seeds of trees")
-        looked = numbers(state["max_features"], sizes.shape, "the features of trees")
+        attributes = state.pop("attributes")
+        require(set(attributes) <= set(_KEPT), "a forest has other parts")
+        vars(forest).update(attributes)
+        check_rule(SimpleNamespace(**attributes, **state), _RULE)
+        nodes, values, sizes = _nodes(state), state["values"], state["sizes"].tolist()
+        require(sizes and min(sizes) > 0 and sum(sizes) == nodes.size, "the sizes of trees differ")
         shared = {name: getattr(forest, name) for name in forest.estimator_params}
         forest.estimator_ = forest.estimator
         forest.estimators_ = []
         end = 0
-        for count, seed, most in zip(*(a.tolist() for a in (sizes, seeds, looked)), strict=True):
+        of_trees = (sizes, state["seeds"].tolist(), state["max_features"].tolist())
+        for count, seed, most in zip(*of_trees, strict=True):
             part = slice(end, end := end + count)
             tree = clone(forest.estimator).set_params(**{**shared, "random_state": seed})
-            tree.n_features_in_, tree.n_outputs_ = n_features, values.shape[1]
+            tree.n_features_in_, tree.n_outputs_ = forest.n_features_in_, forest.n_outputs_
             tree.max_features_ = most
-            tree.tree_ = _tree(nodes[part], values[part], n_features)
+            tree.tree_ = _tree(nodes[part], values[part], forest.n_features_in_)
             forest.estimators_.append(tree)
         return forest
 

@@ -14,170 +14,111 @@ from typing import Any
 from compactlearn.core._lazy import load
 from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.io._codec import Codec, attributes_codec
+from compactlearn.io._rules import OWN
 
-# Modules with codecs (``CODECS``: of the name of a class a function that makes its codec; without
-# one a type is its attributes), and the types that they are for: names in files, and classes.
-_TABLE: dict[str, dict[str, str]] = {
-    "compactlearn.io._models": {
-        "CMLLClassifier": "compactlearn.compact._cmll:CMLLClassifier",
-        "CompactClassifier": "compactlearn.compact._classifier:CompactClassifier",
-        "PaperClassifier": "compactlearn.compact._paper:PaperClassifier",
-        "ThresholdTuner": "compactlearn.compact._threshold_tuner:ThresholdTuner",
-        "KeptFeatures": "compactlearn.compact._pruned:KeptFeatures",
-        "KeptWeights": "compactlearn.compact._pruned:KeptWeights",
-        "CMLL": "compactlearn.embeddings:CMLL",
-        "CPLST": "compactlearn.embeddings:CPLST",
-        "DMLR": "compactlearn.embeddings:DMLR",
-        "FaIE": "compactlearn.embeddings:FaIE",
-        "MDDM": "compactlearn.embeddings:MDDM",
-        "Original": "compactlearn.embeddings:Original",
-        "PLST": "compactlearn.embeddings:PLST",
-        "KernelMap": "compactlearn.compact._kernel_map:KernelMap",
-        "Kernel": "compactlearn.compact._kernels:Kernel",
-        "FittedModel": "compactlearn.compact._fitted:FittedModel",
-        "LabelSpace": "compactlearn.decoding._label_space:LabelSpace",
-        "RowMap": "compactlearn.compact._preparation:RowMap",
-        "CodeRidge": "compactlearn.crossfit._learner:CodeRidge",
-        "CodeDecoder": "compactlearn.decoding._learned:CodeDecoder",
-        "Moments": "compactlearn.linalg._moments:Moments",
-        "RunningSums": "compactlearn.compact._running_sums:RunningSums",
-        "Half": "compactlearn.compact._compression:Half",
-        "HalfSparse": "compactlearn.compact._compression:HalfSparse",
-    },
-    "compactlearn.io._searches": {
-        "AutoCompactClassifier": "compactlearn.auto._classifier:AutoCompactClassifier",
-        "CMLLClassifierCV": "compactlearn.model_selection._cmll_cv:CMLLClassifierCV",
-        "GridSearchMoments": "compactlearn.model_selection._grid_search:GridSearchMoments",
-        "IterativeStratification": "compactlearn.model_selection._splits:IterativeStratification",
-        "IterativeStratifiedShuffleSplit": (
-            "compactlearn.model_selection._splits:IterativeStratifiedShuffleSplit"
-        ),
-        "Scorer": "compactlearn.metrics._scoring:Scorer",
-        "Blend": "compactlearn.auto._blend:Blend",
-        "Member": "compactlearn.auto._blend:Member",
-        "Reading": "compactlearn.auto._blend:Reading",
-        "LabelForest": "compactlearn.auto._forest:LabelForest",
-    },
-    "compactlearn.io._shortlists": {
-        "ShortlistClassifier": "compactlearn.shortlist._classifier:ShortlistClassifier",
-        "ShortlistStages": "compactlearn.shortlist._stages:Stages",
-        "ShortlistSizes": "compactlearn.shortlist._generation:Sizes",
-        "CandidateGenerator": "compactlearn.shortlist._generation:CandidateGenerator",
-        "CandidatePrior": "compactlearn.shortlist._prior:CandidatePrior",
-        "LabelReranking": "compactlearn.shortlist._label_reranking:LabelReranking",
-        "Cooccurrence": "compactlearn.shortlist._cooccurrence_reranking:Cooccurrence",
-        "CooccurrenceReranking": (
-            "compactlearn.shortlist._cooccurrence_reranking:CooccurrenceReranking"
-        ),
-        "Neighbours": "compactlearn.shortlist._neighbours:Neighbours",
-        "UnitRows": "compactlearn.compact._unit_rows:UnitRows",
-    },
-    "compactlearn.related._stored": {
-        "BooleanClassifier": "compactlearn.related:BooleanClassifier",
-        "C2AEClassifier": "compactlearn.related:C2AEClassifier",
-        "CCA": "compactlearn.related:CCA",
-        "CompressedSensingClassifier": "compactlearn.related:CompressedSensingClassifier",
-        "CSSP": "compactlearn.related:CSSP",
-        "DeepCMLLClassifier": "compactlearn.related:DeepCMLLClassifier",
-        "GroPLE": "compactlearn.related:GroPLE",
-        "KernelLabelSpace": "compactlearn.related:KernelLabelSpace",
-        "LEML": "compactlearn.related:LEML",
-        "LocalEmbedding": "compactlearn.related._sleec:LocalEmbedding",
-        "LocalLearner": "compactlearn.related._sleec:LocalLearner",
-        "LPP": "compactlearn.related:LPP",
-        "ManiacClassifier": "compactlearn.related:ManiacClassifier",
-        "MIFS": "compactlearn.related:MIFS",
-        "MLSI": "compactlearn.related:MLSI",
-        "NPE": "compactlearn.related:NPE",
-        "OPLS": "compactlearn.related:OPLS",
-        "OutputCodesClassifier": "compactlearn.related:OutputCodesClassifier",
-        "PCA": "compactlearn.related:PCA",
-        "POPClassifier": "compactlearn.related:POPClassifier",
-        "ProjectionForestClassifier": "compactlearn.related:ProjectionForestClassifier",
-        "RandomCodes": "compactlearn.related._compressed_sensing:RandomCodes",
-        "Rembrandt": "compactlearn.related:Rembrandt",
-        "SLEECClassifier": "compactlearn.related:SLEECClassifier",
-        "SLRM": "compactlearn.related:SLRM",
-        "TopicClassifier": "compactlearn.related:TopicClassifier",
-    },
-    "compactlearn.io._sparse": {
-        "csc_array": "scipy.sparse:csc_array",
-        "csc_matrix": "scipy.sparse:csc_matrix",
-        "csr_array": "scipy.sparse:csr_array",
-        "csr_matrix": "scipy.sparse:csr_matrix",
-    },
-    "compactlearn.io._sklearn": {
-        "TextVectorizer": "compactlearn.auto._texts:TextVectorizer",
-        "sklearn CountVectorizer": "sklearn.feature_extraction.text:CountVectorizer",
-        "sklearn GroupKFold": "sklearn.model_selection:GroupKFold",
-        "sklearn HashingVectorizer": "sklearn.feature_extraction.text:HashingVectorizer",
-        "sklearn KFold": "sklearn.model_selection:KFold",
-        "sklearn LabelBinarizer": "sklearn.preprocessing:LabelBinarizer",
-        "sklearn LinearRegression": "sklearn.linear_model:LinearRegression",
-        "sklearn LinearSVC": "sklearn.svm:LinearSVC",
-        "sklearn LogisticRegression": "sklearn.linear_model:LogisticRegression",
-        "sklearn MaxAbsScaler": "sklearn.preprocessing:MaxAbsScaler",
-        "sklearn MinMaxScaler": "sklearn.preprocessing:MinMaxScaler",
-        "sklearn MultiOutputRegressor": "sklearn.multioutput:MultiOutputRegressor",
-        "sklearn Normalizer": "sklearn.preprocessing:Normalizer",
-        "sklearn OneVsRestClassifier": "sklearn.multiclass:OneVsRestClassifier",
-        "sklearn Pipeline": "sklearn.pipeline:Pipeline",
-        "sklearn RBFSampler": "sklearn.kernel_approximation:RBFSampler",
-        "sklearn Ridge": "sklearn.linear_model:Ridge",
-        "sklearn RobustScaler": "sklearn.preprocessing:RobustScaler",
-        "sklearn ShuffleSplit": "sklearn.model_selection:ShuffleSplit",
-        "sklearn StandardScaler": "sklearn.preprocessing:StandardScaler",
-        "sklearn StratifiedKFold": "sklearn.model_selection:StratifiedKFold",
-        "sklearn StratifiedShuffleSplit": "sklearn.model_selection:StratifiedShuffleSplit",
-        "sklearn TfidfTransformer": "sklearn.feature_extraction.text:TfidfTransformer",
-        "sklearn TfidfVectorizer": "sklearn.feature_extraction.text:TfidfVectorizer",
-        "sklearn TruncatedSVD": "sklearn.decomposition:TruncatedSVD",
-    },
-    "compactlearn.io._tables": {
-        "sklearn ColumnTransformer": "sklearn.compose:ColumnTransformer",
-        "sklearn MissingIndicator": "sklearn.impute:MissingIndicator",
-        "sklearn OneHotEncoder": "sklearn.preprocessing:OneHotEncoder",
-        "sklearn SimpleImputer": "sklearn.impute:SimpleImputer",
-    },
-    "compactlearn.io._trees": {
-        "sklearn ExtraTreesRegressor": "sklearn.ensemble:ExtraTreesRegressor",
-        "sklearn RandomForestRegressor": "sklearn.ensemble:RandomForestRegressor",
-    },
+_HOMES = {
+    "compactlearn.compact._cmll": "CMLLClassifier",
+    "compactlearn.compact._classifier": "CompactClassifier",
+    "compactlearn.compact._paper": "PaperClassifier",
+    "compactlearn.compact._threshold_tuner": "ThresholdTuner",
+    "compactlearn.compact._pruned": "KeptFeatures KeptWeights",
+    "compactlearn.compact._kernel_map": "KernelMap",
+    "compactlearn.compact._kernels": "Kernel",
+    "compactlearn.compact._fitted": "FittedModel",
+    "compactlearn.compact._preparation": "RowMap",
+    "compactlearn.compact._running_sums": "RunningSums",
+    "compactlearn.compact._compression": "Half HalfSparse",
+    "compactlearn.compact._unit_rows": "UnitRows",
+    "compactlearn.embeddings": "CMLL CPLST DMLR FaIE MDDM Original PLST",
+    "compactlearn.decoding._label_space": "LabelSpace",
+    "compactlearn.decoding._learned": "CodeDecoder",
+    "compactlearn.crossfit._learner": "CodeRidge",
+    "compactlearn.linalg._moments": "Moments",
+    "compactlearn.auto._classifier": "AutoCompactClassifier",
+    "compactlearn.auto._blend": "Blend Member Reading",
+    "compactlearn.auto._forest": "LabelForest",
+    "compactlearn.auto._texts": "TextVectorizer",
+    "compactlearn.model_selection._cmll_cv": "CMLLClassifierCV",
+    "compactlearn.model_selection._grid_search": "GridSearchMoments",
+    "compactlearn.model_selection._splits": (
+        "IterativeStratification IterativeStratifiedShuffleSplit"
+    ),
+    "compactlearn.metrics._scoring": "Scorer",
+    "compactlearn.shortlist._classifier": "ShortlistClassifier",
+    "compactlearn.shortlist._stages": "Stages",
+    "compactlearn.shortlist._generation": "CandidateGenerator Sizes",
+    "compactlearn.shortlist._prior": "CandidatePrior",
+    "compactlearn.shortlist._label_reranking": "LabelReranking",
+    "compactlearn.shortlist._cooccurrence_reranking": "Cooccurrence CooccurrenceReranking",
+    "compactlearn.shortlist._neighbours": "Neighbours",
+    "compactlearn.related": (
+        "BooleanClassifier C2AEClassifier CCA CompressedSensingClassifier CSSP DeepCMLLClassifier "
+        "GroPLE KernelLabelSpace LEML LPP ManiacClassifier MIFS MLSI NPE OPLS "
+        "OutputCodesClassifier PCA POPClassifier ProjectionForestClassifier Rembrandt "
+        "SLEECClassifier SLRM TopicClassifier"
+    ),
+    "compactlearn.related._sleec": "LocalEmbedding LocalLearner",
+    "compactlearn.related._compressed_sensing": "RandomCodes",
+    "scipy.sparse": "csc_array csc_matrix csr_array csr_matrix",
+    "sklearn.compose": "ColumnTransformer",
+    "sklearn.decomposition": "TruncatedSVD",
+    "sklearn.ensemble": "ExtraTreesRegressor RandomForestRegressor",
+    "sklearn.feature_extraction.text": (
+        "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer"
+    ),
+    "sklearn.impute": "MissingIndicator SimpleImputer",
+    "sklearn.kernel_approximation": "RBFSampler",
+    "sklearn.linear_model": "LinearRegression LogisticRegression Ridge",
+    "sklearn.model_selection": (
+        "GroupKFold KFold ShuffleSplit StratifiedKFold StratifiedShuffleSplit"
+    ),
+    "sklearn.multiclass": "OneVsRestClassifier",
+    "sklearn.multioutput": "MultiOutputRegressor",
+    "sklearn.pipeline": "Pipeline",
+    "sklearn.preprocessing": (
+        "LabelBinarizer MaxAbsScaler MinMaxScaler Normalizer OneHotEncoder RobustScaler "
+        "StandardScaler"
+    ),
+    "sklearn.svm": "LinearSVC",
 }
+#: The module of each class, by the class's name, which is its name in files too.
+TYPES = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-#: Of each name in files the class, "module:name", and the module of its codec.
-TYPES: dict[str, tuple[str, str]] = {
-    name: (home, codecs) for codecs, rows in _TABLE.items() for name, home in rows.items()
+# Modules with functions that make codecs, for types that are more than their attributes.
+_CODECS = {
+    "compactlearn.io._models": "FittedModel Half HalfSparse KeptFeatures LabelSpace "
+    "ShortlistClassifier csc_array csc_matrix csr_array csr_matrix",
+    "compactlearn.io._trees": "ExtraTreesRegressor RandomForestRegressor",
+    "compactlearn.io._tables": "ColumnTransformer MissingIndicator OneHotEncoder",
 }
-_NAMES = {home.partition(":")[2]: name for name, (home, _) in TYPES.items()}
+_MADE_BY = {name: module for module, names in _CODECS.items() for name in names.split()}
 
 
 def name_of(thing: Any) -> str | None:
     """Return the name of exactly this type: what a subclass adds would be lost."""
-    name = _NAMES.get(type(thing).__name__)
-    if name is None:
-        return None
-    module, _, own = TYPES[name][0].partition(":")
-    return name if getattr(sys.modules.get(module), own, None) is type(thing) else None
-
-
-def codec_named(name: Any) -> Codec:
-    """Return the codec of a type by its name in files."""
-    if not isinstance(name, str) or name not in TYPES:
-        raise ModelFileError(
-            f"it holds a part of the type {name!r:.60}, which this version of compactlearn does "
-            "not know; install a newer one"
-        )
-    return _codec(*TYPES[name])
+    name = type(thing).__name__
+    home = sys.modules.get(TYPES.get(name, ""))
+    return name if home is not None and getattr(home, name, None) is type(thing) else None
 
 
 def class_named(name: str) -> type:
     """Return the class that has this name in files."""
-    module, _, own = TYPES[name][0].partition(":")
-    return getattr(load(module), own)
+    return getattr(load(TYPES[name]), name)
 
 
 @cache
-def _codec(home: str, codecs: str) -> Codec:
-    module, _, own = home.partition(":")
-    return load(codecs).CODECS.get(own, attributes_codec)(getattr(load(module), own))
+def codec_named(name: str) -> Codec:
+    """Return the codec of a type by its name in files."""
+    if name not in TYPES:
+        raise ModelFileError(
+            f"it holds a part of the type {name!r:.60}, which this version of compactlearn does "
+            "not know; install a newer one"
+        )
+    type_, module = class_named(name), TYPES[name]
+    if name in _MADE_BY:
+        return load(_MADE_BY[name]).CODECS[name](type_)
+    if module.startswith("sklearn.") or name == "TextVectorizer":
+        return load("compactlearn.io._sklearn").sklearn_codec(type_)
+    if module.startswith("compactlearn.related"):
+        return attributes_codec(type_, load("compactlearn.related._stored").RULES.get(name, {}))
+    return attributes_codec(type_, OWN.get(name, {}))

@@ -2,7 +2,7 @@
 
 None, truth values, texts, integers and finite floats are themselves, and so are lists. Everything
 else is a dictionary with one entry, whose name says what it is. Things whose type is in
-the table of types stand in a list of their own, each after those that it holds, so that a thing
+the table of types are in a list of their own, each after those that it holds, so that a thing
 that is met twice is stored once, and is one thing again when it is loaded.
 """
 
@@ -13,21 +13,19 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._tensor_file import NAMES, ModelFileError
-from compactlearn.io._checks import ADVICE
-from compactlearn.io._codec import Forgotten
+from compactlearn.io._codec import ADVICE, Forgotten, is_count, require
 from compactlearn.io._types import codec_named, name_of
 
-_LONG_LIST = 16  # texts: a longer list of them lies among the arrays
+_LONG_LIST = 16  # texts: a longer list of them is one of the arrays
 _DEPTH = 64  # of values in values
 _MOST_SPARE = 64 * 2**20  # bytes that all arrays of texts may take above 16 for each that is stored
-_MOST_KEYS = 10_000  # of all sets and dictionaries, other than texts
+_MOST_KEYS = 10_000  # of all sets, dictionaries and arrays of objects, other than texts
 _LARGEST_INTEGER = 2**4096
 _SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBER_TYPES = {dtype.name: dtype for dtype in NAMES}
@@ -61,26 +59,26 @@ class Spare:
         ask for any amount of memory.
         """
         left = self._letters - max(0, 4 * width * count - 16 * stored)
-        if left < 0:
-            return False
-        self._letters = left
-        return True
+        if left >= 0:
+            self._letters = left
+        return left >= 0
 
     def count_keys(self, keys: Iterable[Any]) -> None:
         """Raise if a file has too many keys that are no texts.
 
         Whoever writes a file can choose numbers that hash alike, and a dictionary of these takes
-        quadratic time. Texts are hashed at random.
+        quadratic time. Texts are hashed at random. Objects in arrays may become keys.
         """
         self._keys -= sum(not isinstance(key, str) for key in keys)
         if self._keys < 0:
             raise ModelFileError(
-                f"its sets and dictionaries have more than {_MOST_KEYS} keys that are no texts"
+                f"its sets, dictionaries and arrays of objects have more than {_MOST_KEYS} keys "
+                "that are no texts"
             )
 
 
 class Describer:
-    """Takes things apart; ``arrays``, ``things`` and ``forgotten`` fill up on the way."""
+    """Take things apart; ``arrays``, ``things`` and ``forgotten`` fill up on the way."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, NDArray[Any]] = {}
@@ -93,9 +91,11 @@ class Describer:
         self._spare = Spare()
 
     def value(self, thing: Any, where: str) -> Any:
-        """The JSON of a thing that is found at ``where``."""
-        if thing is None or type(thing) in (bool, int):
-            if thing is not None and abs(thing) > _LARGEST_INTEGER:
+        """Return the JSON of a thing that is found at ``where``."""
+        if thing is None or type(thing) is bool:
+            return thing
+        if type(thing) is int:
+            if abs(thing) > _LARGEST_INTEGER:
                 raise ModelFileError(f"A model file cannot hold {where}: an integer is too large.")
             return thing
         if isinstance(thing, np.generic):
@@ -109,41 +109,38 @@ class Describer:
             return {"masked": [self._array(part, where) for part in (thing.data, mask)]}
         if isinstance(thing, np.ndarray):
             return self._array(thing, where)
-        simple = self._simple(thing, where)
-        return self._thing(thing, where) if simple is None else simple
+        if isinstance(thing, Forgotten | _GENERATORS):
+            self.forgotten.append(where)
+            return {"forgotten": None}
+        found = self._container(thing, where)
+        return self._thing(thing, where) if found is None else found
 
-    def _simple(self, thing: Any, where: str) -> Any:
-        """Containers, and what else Python and NumPy have; None for all other things."""
+    def _container(self, thing: Any, where: str) -> Any:
+        """Return the JSON of a container or type; None for all other things."""
         if type(thing) is list:
             if len(thing) > _LONG_LIST and all(type(part) is str for part in thing):
                 return {"texts": self._texts(thing, thing)}
             return self._parts(thing, where)
         if type(thing) is tuple:
             return {"tuple": self._parts(thing, where)}
-        if isinstance(thing, set | frozenset | Mapping):
-            self._count_keys(thing, where)
         if isinstance(thing, set | frozenset):
+            self._count_keys(thing, where)
             parts = sorted(thing, key=lambda part: (type(part).__name__, repr(part)))
             return {type(thing).__name__: self._parts(parts, where)}
         if isinstance(thing, Mapping):
+            self._count_keys(thing, where)
             pairs = [
                 [self.value(key, f"a key of {where}"), self.value(part, f"{where}[{key!r}]")]
                 for key, part in thing.items()
             ]
             return {"dict": pairs}
-        if isinstance(thing, range):
-            return {"range": [thing.start, thing.stop, thing.step]}
-        if isinstance(thing, slice):
-            return {"slice": self._parts((thing.start, thing.stop, thing.step), where)}
-        if isinstance(thing, PurePath):
-            return {"path": str(thing)}
+        if isinstance(thing, range | slice):
+            ends = (thing.start, thing.stop, thing.step)
+            return {type(thing).__name__: self._parts(ends, where)}
         if isinstance(thing, np.dtype) and (thing.name in _NUMBER_TYPES or thing.kind in "OU"):
             return {"dtype": thing.name}
         if isinstance(thing, type) and thing in _TYPE_NAMES:
             return {"type": _TYPE_NAMES[thing]}
-        if isinstance(thing, Forgotten | _GENERATORS):
-            self.forgotten.append(where)
-            return {"forgotten": "path" if isinstance(thing, Forgotten) else "generator"}
         return None
 
     def _count_keys(self, keys: Iterable[Any], where: str) -> None:
@@ -186,7 +183,7 @@ class Describer:
 
     def _array(self, array: NDArray[Any], where: str) -> Any:
         if array.dtype.kind in "OU":
-            return self._array_of_things(array, where)
+            return self._array_of_objects(array, where)
         if array.dtype.name not in _NUMBER_TYPES:
             raise refused(where, array)
         turned = array.ndim > 1 and array.T.flags.c_contiguous and not array.flags.c_contiguous
@@ -194,7 +191,7 @@ class Describer:
         return {"turned": name} if turned else {"array": name}
 
     def _named(self, array: NDArray[Any]) -> str:
-        """The name that an array has in the file; what is the same in memory is the same there."""
+        """Return the name of an array in the file; the same memory has the same name."""
         lies = array.__array_interface__
         key = (lies["data"][0], lies["strides"], array.shape, array.dtype)
         if key not in self._names:
@@ -212,10 +209,10 @@ class Describer:
             self._names[key] = (owner, self._named(encoded))
         return self._names[key][1]
 
-    def _array_of_things(self, array: NDArray[Any], where: str) -> Any:
-        parts = array.ravel().tolist()
-        shape = list(array.shape)
+    def _array_of_objects(self, array: NDArray[Any], where: str) -> Any:
+        parts, shape = array.ravel().tolist(), list(array.shape)
         if not all(type(part) is str for part in parts):
+            self._count_keys(parts, where)
             return {"objects": [shape, self._parts(parts, where)]}
         name = self._texts(parts, array)
         width = 0  # of an array of objects, also where one of texts would take too much
@@ -224,16 +221,16 @@ class Describer:
             stored = self.arrays[name].size
             fits = (w for w in widths if self._spare.has_room(w, len(parts), stored))
             width = next(fits, 0)
-        return {"texts": name, "shape": shape, "width": width}
+        return {"text array": [name, shape, width]}
 
 
 def _parameters_first(name: str) -> tuple[bool, bool, str]:
-    """What cannot be stored is then met where the user has put it."""
+    """Sort so that what cannot be stored is met where the user has put it."""
     return name.startswith("_"), name.endswith("_"), name
 
 
 def refused(where: str, thing: Any) -> ModelFileError:
-    """Why a thing is in no model file."""
+    """Return the error that says why a thing is in no model file."""
     if inspect.isroutine(thing) or isinstance(thing, type):
         what = f"a function or class ({getattr(thing, '__name__', thing)})"
     elif isinstance(thing, np.ndarray | np.generic):
@@ -247,47 +244,47 @@ def refused(where: str, thing: Any) -> ModelFileError:
 
 
 class Rebuilder:
-    """Puts things together again from a description and arrays, and believes neither."""
+    """Put things together again from a description and arrays, and believe neither."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._arrays = arrays
-        self._made: dict[Any, Any] = {}  # what several places share
+        self._made: dict[str, Any] = {}  # what several places share
         self._things: list[Any] = []
         self._depth = 0
         self._spare = Spare()
 
     def add(self, described: Any) -> None:
-        """The next thing of the list."""
+        """Add the next thing of the list."""
         name, state = described
         codec = codec_named(name)
-        if not isinstance(state, dict):
-            raise ModelFileError("a part has no attributes")
-        self._things.append(
-            codec.decode({part: self.value(value) for part, value in state.items()})
-        )
+        require(isinstance(state, dict), "a part has no attributes")
+        parts = {part: self.value(value) for part, value in state.items()}
+        self._things.append(codec.decode(parts))
 
     def value(self, given: Any) -> Any:
-        """The thing that some JSON stands for."""
+        """Return the thing that some JSON stands for."""
         if isinstance(given, str):
             return sys.intern(given)  # one text for all places, as in a program
         if given is None or isinstance(given, bool | int | float):
             return given
         self._depth += 1
-        if self._depth > _DEPTH:
-            raise ModelFileError("its values are nested too deeply")
+        require(self._depth <= _DEPTH, "its values are nested too deeply")
         try:
             if isinstance(given, list):
                 return self._list(given)
-            if set(given) == {"texts", "shape", "width"}:
-                return self._once(repr(given), lambda: self._array_of_texts(given))
             ((tag, content),) = given.items()
-            return _TAGS[tag](self, content)
+            if tag not in _SHARED:
+                return _TAGS[tag](self, content)
+            key = repr(given)
+            if key not in self._made:
+                self._made[key] = _SHARED[tag](self, content)
+            return self._made[key]
         finally:
             self._depth -= 1
 
-    def _list(self, parts: Any) -> list[Any]:
-        if not isinstance(parts, list):
-            raise ModelFileError("something else stands where a list should")
+    def _list(self, parts: Any, count: int | None = None) -> list[Any]:
+        long = isinstance(parts, list) and count in (None, len(parts))
+        require(long, "something else is where a list should be")
         return [self.value(part) for part in parts]
 
     def _keys(self, parts: Any) -> list[Any]:
@@ -298,70 +295,69 @@ class Rebuilder:
     def _dict(self, pairs: Any) -> dict[Any, Any]:
         keys = self._keys([key for key, _ in pairs])
         found = dict(zip(keys, (self.value(part) for _, part in pairs), strict=True))
-        if len(found) != len(pairs):
-            raise ModelFileError("a key stands twice")
+        require(len(found) == len(pairs), "a key appears twice")
         return found
 
     def _scalar(self, given: Any) -> Any:
         name, content = given
-        if name == "str":
-            return np.str_(_text(content))
         value = self.value(content)
-        if type(value) not in (bool, int, float):
-            raise ModelFileError("something else stands where a number should")
+        if name == "str":
+            return np.str_(_text(value))
+        require(type(value) in (bool, int, float), "something else is where a number should be")
         return _NUMBER_TYPES[name].type(value)
+
+    def _thing(self, place: Any) -> Any:
+        there = is_count(place) and place < len(self._things)
+        require(there, "it refers to a part that is not there")
+        return self._things[place]
 
     # ---- arrays -------------------------------------------------------------------------------
 
     def _array(self, name: Any) -> NDArray[Any]:
         array = self._arrays[_text(name)]
-        if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
-            raise ModelFileError("a truth value is neither 0 nor 1")
+        if array.dtype == np.bool_:
+            require(array.view(np.uint8).max(initial=0) <= 1, "a truth value is neither 0 nor 1")
         return array
-
-    def _turned_array(self, name: Any) -> NDArray[Any]:
-        return self._once(("turned", _text(name)), lambda: self._array(name).T)
-
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What is one thing at all the places where it stands."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
 
     def _texts(self, name: Any) -> list[str]:
         texts = json.loads(self._array(name).tobytes())
-        if not isinstance(texts, list) or not all(type(text) is str for text in texts):
-            raise ModelFileError("something else stands where texts should")
+        listed = isinstance(texts, list) and all(type(text) is str for text in texts)
+        require(listed, "something else is where texts should be")
         return texts
 
-    def _array_of_texts(self, given: dict[str, Any]) -> NDArray[Any]:
-        texts, width = self._texts(given["texts"]), given["width"]
-        if type(width) is not int or width < 0:
-            raise ModelFileError("texts have no width")
-        stored = self._arrays[given["texts"]].size
-        if width and not self._spare.has_room(width, len(texts), stored):
-            raise ModelFileError("texts take more room than they need")
-        found: NDArray[Any]
-        if width:
-            found = np.array(texts, dtype=f"<U{width}")
-        else:
-            found = np.empty(len(texts), dtype=object)
-            found[:] = texts
-        return _shaped(found, given["shape"])
-
-    def _objects(self, given: Any) -> NDArray[Any]:
-        shape, parts = given
-        values = self._list(parts)
-        found = np.empty(len(values), dtype=object)
-        for place, value in enumerate(values):
-            found[place] = value
-        return _shaped(found, shape)
+    def _text_array(self, given: Any) -> NDArray[Any]:
+        name, shape, width = given
+        texts = self._texts(name)
+        require(is_count(width), "texts have no width")
+        if not width:
+            return _objects(texts, shape)
+        room = self._spare.has_room(width, len(texts), self._arrays[name].size)
+        require(room, "texts take more room than they need")
+        return np.array(texts, dtype=f"<U{width}").reshape(_shape(shape))
 
     def _masked(self, given: Any) -> Any:
-        data, mask = (self.value(part) for part in given)
-        if mask.shape != data.shape or mask.dtype != np.bool_:
-            raise ModelFileError("a mask is not that of its values")
+        data, mask = self._list(given, 2)
+        require(mask.shape == data.shape and mask.dtype == np.bool_, "a mask is of other values")
         return np.ma.MaskedArray(data, mask)
+
+    def _ends(self, given: Any) -> list[Any]:
+        ends = self._list(given, 3)
+        known = all(end is None or isinstance(end, int | str) for end in ends)
+        require(known, "something else is where the ends of a slice should be")
+        return ends
+
+
+def _objects(values: list[Any], shape: Any) -> NDArray[Any]:
+    found = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        found[place] = value
+    return found.reshape(_shape(shape))
+
+
+def _shape(given: Any) -> list[int]:
+    known = isinstance(given, list) and all(is_count(n) for n in given)
+    require(known, "a shape is none, or negative")
+    return given
 
 
 def _dtype(name: Any) -> np.dtype[Any]:
@@ -372,38 +368,12 @@ def _dtype(name: Any) -> np.dtype[Any]:
     return _NUMBER_TYPES[name]
 
 
-def _slice(parts: list[Any]) -> slice:
-    if len(parts) != 3 or not all(part is None or isinstance(part, int | str) for part in parts):
-        raise ModelFileError("something else stands where a slice should")
-    return slice(*parts)
-
-
-def _shaped(found: NDArray[Any], shape: Any) -> NDArray[Any]:
-    return found.reshape(_integers(shape, None))
-
-
 def _text(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ModelFileError("something else stands where a text should")
+    require(isinstance(given, str), "something else is where a text should be")
     return given
 
 
-def _place(given: Any, end: int) -> int:
-    if type(given) is not int or not 0 <= given < end:
-        raise ModelFileError("it refers to a part that is not there")
-    return given
-
-
-def _integers(given: Any, count: int | None) -> list[int]:
-    known = isinstance(given, list) and all(type(n) is int for n in given)
-    if not known or (count is not None and len(given) != count):
-        raise ModelFileError("something else stands where integers should")
-    if count is None and any(n < 0 for n in given):
-        raise ModelFileError("a shape is negative")
-    return given
-
-
-# A table of the class and not of each rebuilder: one that referred to itself would keep all arrays
+# Tables of the module and not of each rebuilder: one that referred to itself would keep all arrays
 # of a file until the next collection of garbage.
 _TAGS: dict[str, Callable[[Rebuilder, Any], Any]] = {
     "float": lambda _, name: _SPECIAL[name],
@@ -412,16 +382,19 @@ _TAGS: dict[str, Callable[[Rebuilder, Any], Any]] = {
     "set": lambda own, parts: set(own._keys(parts)),
     "frozenset": lambda own, parts: frozenset(own._keys(parts)),
     "dict": Rebuilder._dict,
-    "range": lambda _, ends: range(*_integers(ends, 3)),
-    "slice": lambda own, parts: _slice(own._list(parts)),
-    "path": lambda _, text: Path(_text(text)),
+    "range": lambda own, ends: range(*own._ends(ends)),
+    "slice": lambda own, ends: slice(*own._ends(ends)),
     "dtype": lambda _, name: _dtype(name),
     "type": lambda _, name: _TYPES[name],
     "forgotten": lambda *_: None,
     "array": Rebuilder._array,
-    "turned": Rebuilder._turned_array,
     "masked": Rebuilder._masked,
-    "objects": Rebuilder._objects,
-    "texts": lambda own, name: own._once(("texts", name), lambda: own._texts(name)),
-    "thing": lambda own, place: own._things[_place(place, len(own._things))],
+    "objects": lambda own, given: _objects(own._keys(given[1]), given[0]),
+    "thing": Rebuilder._thing,
+}
+# What is one thing at all the places that have it.
+_SHARED: dict[str, Callable[[Rebuilder, Any], Any]] = {
+    "turned": lambda own, name: own._array(name).T,
+    "texts": Rebuilder._texts,
+    "text array": Rebuilder._text_array,
 }
