@@ -109,7 +109,7 @@ def _change_description(description, arrays, rng):
     elif kind == 4:
         holder[key] = {"array": list(arrays)[rng.integers(len(arrays))]}
     else:
-        holder[key] = VALUES[rng.integers(len(VALUES))]
+        holder[key] = copy.deepcopy(VALUES[rng.integers(len(VALUES))])
 
 
 def _change_array(arrays, rng):

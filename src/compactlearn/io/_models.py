@@ -84,7 +84,8 @@ def _encode_half_sparse(half: HalfSparse) -> State:
 
 def _decode_half_sparse(state: State) -> HalfSparse:
     require(state["kind"] in _SPARSE, "a sparse matrix is of no known kind")
-    half = HalfSparse(**{**state, "kind": class_named(state["kind"])})
+    type_: Any = class_named(state["kind"])
+    half = HalfSparse(**{**state, "kind": type_})
     require(isinstance(half.data, Half) and half.data.values.ndim == 1, "halves are none")
     stored = half.data.values.size
     checked_shape(state["kind"], half.shape, stored, half.indices, half.indptr)
