@@ -113,7 +113,8 @@ def require(condition: Any, what: str) -> None:
 
 def is_count(value: Any) -> bool:
     """Return whether a value is an integer of at least 0."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return bool(integer and value >= 0)
 
 
 def _is_number(value: Any) -> bool:
