@@ -126,7 +126,7 @@ def test_a_kept_column_that_is_called_as_one_of_the_output(run, tmp_path):
     (tmp_path / "n.csv").write_text("body,labels\nrain,x\n")
     status, _, err = run("predict", "t.model", "n.csv", "--keep", "labels")
     assert status == 2
-    assert "a column 'labels' of its own" in err
+    assert "columns other than row, labels, scores" in err
 
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def test_half_a_surrogate_pair(run, tmp_path):
     (tmp_path / "tags.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     status, _, err = run("fit", "tags.jsonl", *words, "--force")
     assert status == 2
-    assert r"line 5: a tag must be a text that can be written" in err
+    assert r"line 5: the tags of a row must be names" in err
     assert r"\ud800" in err
 
 

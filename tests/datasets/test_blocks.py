@@ -13,7 +13,6 @@ from compactlearn.datasets import (
     load,
     open_blocks,
     read,
-    read_libsvm,
     write_arff,
     write_parquet,
     write_xmlrepo,
@@ -125,13 +124,6 @@ def test_a_first_line_that_promises_other_rows(tmp_path, enron, change):
 def test_libsvm(tmp_path, emotions):
     write_libsvm(emotions, tmp_path / "data.svm")
     same_rows(open_blocks(tmp_path / "data.svm", n_features=72, n_labels=6), emotions)
-    (tmp_path / "named.svm").write_text("sad,funny 1:0.5 2:2\nsad 1:1\nnew 2:1\n")
-    names = ["funny", "sad", "new"]
-    source = open_blocks(tmp_path / "named.svm", n_features=2, label_names=names)
-    same_rows(source, read_libsvm(tmp_path / "named.svm", label_names=names))
-    assert source.label_names == tuple(names)
-    with pytest.raises(DataFileError, match="must hold every label of the file, but 'new'"):
-        open_blocks(tmp_path / "named.svm", n_features=2, label_names=names[:2])
 
 
 # ---- several files ----------------------------------------------------------------------------
@@ -193,12 +185,6 @@ def test_no_files(tmp_path):
         open_blocks(tmp_path)
     with pytest.raises(FileNotFoundError, match="no file is there"):
         open_blocks(tmp_path / "absent.csv")
-
-
-def test_formats_that_are_read_whole(tmp_path):
-    (tmp_path / "data.mat").write_bytes(b"MATLAB 5.0")
-    with pytest.raises(ValueError, match="'mat' was asked for or found; read such a file whole"):
-        open_blocks(tmp_path / "data.mat")
 
 
 def test_labels_of_a_format_that_says_itself(tmp_path, enron):

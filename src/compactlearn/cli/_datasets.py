@@ -128,7 +128,7 @@ def info(name: Name, data_home: Home = None) -> None:
             ("file", f"{file.name} ({file.bytes} bytes)"),
             ("  SHA-256", file.sha256),
             ("  origin", file.origin),
-            *(("  address", address) for address in file.addresses),
+            ("  address", file.address),
         ]
     for heading, value in lines:
         if value not in (None, ""):
@@ -253,7 +253,7 @@ def _how(entry: datasets.Entry) -> str:
     base = entry if entry.of is None else datasets.describe(entry.of)
     if not base.files:
         return "no; to be added"
-    can = all(file.addresses for file in base.files)
+    can = all(file.address for file in base.files)
     return "no; can be fetched" if can else "no; to be added"
 
 

@@ -91,7 +91,7 @@ Form = Annotated[
     str | None,
     typer.Option(
         "--input-format",
-        help="The format of DATA where its name does not tell: arff, csv, libsvm, mat, parquet, "
+        help="The format of DATA where its name does not tell: arff, arrow, csv, libsvm, parquet, "
         "xmlrepo; of texts csv, tsv, jsonl, parquet, or lines: one text in each.",
     ),
 ]

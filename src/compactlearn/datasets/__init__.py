@@ -12,9 +12,13 @@ from compactlearn.datasets._catalogue.by_name import (
 )
 from compactlearn.datasets._catalogue.known_sets import Entry
 from compactlearn.datasets._catalogue.own_sets import add
-from compactlearn.datasets._dataset import Dataset
-from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._fingerprint import fingerprint
+from compactlearn.datasets._dataset import (
+    DataFileError,
+    Dataset,
+    Statistics,
+    fingerprint,
+    statistics,
+)
 from compactlearn.datasets._formats.arff import read_arff, write_arff
 from compactlearn.datasets._formats.delimited import read_csv
 from compactlearn.datasets._formats.for_model import (
@@ -24,13 +28,11 @@ from compactlearn.datasets._formats.for_model import (
     read_for_model,
 )
 from compactlearn.datasets._formats.index_value import read_libsvm, read_xmlrepo, write_xmlrepo
-from compactlearn.datasets._formats.matlab import read_mat
 from compactlearn.datasets._formats.parquet import read_parquet, write_parquet
 from compactlearn.datasets._formats.predictions import write_predictions
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._formats.texts import Texts, read_texts
-from compactlearn.datasets._parsing.unpacking import Limits
-from compactlearn.datasets._set_statistics import Statistics, statistics
+from compactlearn.datasets._parsing.lines import Limits
 from compactlearn.datasets._synthetic import PlantedDataset, make_compact
 
 __all__ = [
@@ -61,7 +63,6 @@ __all__ = [
     "read_csv",
     "read_for_model",
     "read_libsvm",
-    "read_mat",
     "read_parquet",
     "read_texts",
     "read_xmlrepo",

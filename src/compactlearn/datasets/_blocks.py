@@ -10,19 +10,13 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.datasets._dataset import Matrix
-from compactlearn.datasets._errors import DataFileError
+from compactlearn.datasets._dataset import DataFileError, Matrix
 from compactlearn.datasets._formats.columns import Labels
 from compactlearn.datasets._formats.index_value import rows_declared
 from compactlearn.datasets._formats.parquet import rows_stored
-from compactlearn.datasets._formats.reading import (
-    BLOCK_FORMATS,
-    ENDINGS,
-    check_options,
-    format_of,
-)
+from compactlearn.datasets._formats.reading import ENDINGS, FORMATS, check_options, format_of
 from compactlearn.datasets._parsing.assemble import LabelledPart, stem
-from compactlearn.datasets._parsing.unpacking import Limits, plain_ending, present
+from compactlearn.datasets._parsing.lines import Limits, plain_ending, present
 
 __all__ = ["BlockFiles", "open_blocks"]
 
@@ -140,8 +134,7 @@ def open_blocks(
     rows_per_block : int, optional
         By default 32 MiB of dense rows, or 65,536 sparse ones.
     format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
-        By default the name of the first file tells, or where it does not, its content. MATLAB files
-        can only be read whole.
+        By default the name of the first file tells, or where it does not, its content.
     limits : Limits, optional
         How far a compressed file may expand; by default as far as it does, since no more than a
         block of it is ever in memory.
@@ -171,50 +164,37 @@ def open_blocks(
     >>> films, sum(sizes)
     (BlockFiles of 2 files: 6 rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
     """
-    _check_rows(rows_per_block)
+    whole = isinstance(rows_per_block, int | np.integer) and not isinstance(rows_per_block, bool)
+    if rows_per_block is not None and not (whole and rows_per_block > 0):
+        raise ValueError(
+            "rows_per_block must be a whole number of at least 1, or None, and is "
+            f"{rows_per_block!r}; pass such a number."
+        )
     paths = _files(path_or_paths)
     chosen = format or format_of(paths[0], limits)
-    if chosen not in BLOCK_FORMATS:
-        raise ValueError(
-            f"Files that are read in blocks must be of the format {', '.join(BLOCK_FORMATS)}, and "
-            f"{chosen!r} was asked for or found; read such a file whole, with "
-            "compactlearn.datasets.read, or convert it."
-        )
-    if labels is not None:
-        options["labels"] = labels
+    options |= {} if labels is None else {"labels": labels}
     check_options(paths[0], chosen, options)
     limits = limits or Limits(ratio=2**62, total=2**62)
-    read = partial(BLOCK_FORMATS[chosen], limits=limits, **options)
+    read = partial(FORMATS[chosen], limits=limits, **options)
     return BlockFiles(paths, read, rows_per_block, _n_rows(paths, chosen, limits))
-
-
-def _check_rows(given: Any) -> None:
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if given is not None and not (whole and given > 0):
-        raise ValueError(
-            f"rows_per_block must be a whole number of at least 1, or None, and is {given!r}; pass "
-            "such a number."
-        )
 
 
 def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
     listed = [given] if isinstance(given, str | os.PathLike) else list(given)
     found: list[Path] = []
     for path in map(Path, listed):
-        if path.is_dir():
-            inside = sorted(p for p in path.rglob("*") if p.is_file())
-            # Notes of the system, or of a writer of data sets (_SUCCESS, _metadata).
-            hidden = (".", "_")
-            inside = [
-                p
-                for p in inside
-                if not any(q.startswith(hidden) for q in p.relative_to(path).parts)
-            ]
-            # Beside data lie notes, and the XML files that name labels.
-            data = [p for p in inside if plain_ending(p) in ENDINGS]
-            found += data or inside
-        else:
+        if not path.is_dir():
             found.append(present(path))
+            continue
+        # Hidden are notes of the system, or of a writer of data sets (_SUCCESS, _metadata).
+        inside = [
+            file
+            for file in sorted(path.rglob("*"))
+            if file.is_file()
+            and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
+        ]
+        # Beside data lie notes, and the XML files that name labels.
+        found += [file for file in inside if plain_ending(file) in ENDINGS] or inside
     if not found:
         raise FileNotFoundError(
             f"Files to read in blocks were asked for by {given!r}, and there are none; pass the "

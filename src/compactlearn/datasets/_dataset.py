@@ -1,14 +1,58 @@
-"""What every reader returns: features, labels, their names, and where they came from."""
+"""What every reader returns: features, labels, their names; and the error of a bad file."""
 
-from dataclasses import dataclass, replace
+import hashlib
+import os
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Dataset", "Matrix"]
+from compactlearn.core._compress import with_cells_once
+
+__all__ = ["DataFileError", "Dataset", "Matrix", "Statistics", "fingerprint", "short", "statistics"]
 
 Matrix = np.ndarray | sparse.csr_array
+_CHUNK = 1 << 18  # values that are hashed at once
+
+
+class DataFileError(ValueError):
+    """A data file that cannot be read: which file, which line where there are lines, and why.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    reason : str
+        What must hold, what was found, what to do.
+    line : int, optional
+        Counted from 1.
+
+    Examples
+    --------
+    >>> print(DataFileError("toy.csv", "a row must hold 3 values, got 2.", line=7))
+    toy.csv, line 7: a row must hold 3 values, got 2.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], reason: str, *, line: int | None = None
+    ) -> None:
+        self.path, self.reason, self.line = os.fspath(path), reason, line
+        where = self.path if line is None else f"{self.path}, line {line}"
+        super().__init__(f"{where}: {reason}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exceptions are pickled by their message alone, which is not what the constructor takes.
+        return _rebuild, (self.path, self.reason, self.line)
+
+
+def _rebuild(path: str, reason: str, line: int | None) -> DataFileError:
+    return DataFileError(path, reason, line=line)
+
+
+def short(text: str) -> str:
+    """Return the text, cut to what a message can carry."""
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,3 +168,120 @@ class Dataset:
             f"Dataset {self.name!r}: {self.n_samples} rows, {self.n_features} features ({kind}), "
             f"{self.n_labels} labels, {self.cardinality:.2f} labels per row"
         )
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Counts of a data set's rows, columns and labels.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_labels : int
+    cardinality : float
+        Mean number of labels per row.
+    density : float
+        Cardinality divided by the number of labels.
+    n_label_sets : int
+        Number of different label sets; the empty one counts where it occurs.
+    n_unlabelled : int
+        Rows without any label.
+    n_absent_labels : int
+        Labels that no row has.
+    mean_imbalance, max_imbalance : float
+        Of IRLbl, the count of the most frequent label over a label's own count, over the labels
+        that occur (Charte, Rivera, del Jesus and Herrera, Neurocomputing 163, 2015, section 3).
+    imbalance_variation : float
+        Coefficient of variation of IRLbl (CVIR there).
+    feature_share : float
+        Share of the entries of X that are not zero.
+    """
+
+    n_samples: int
+    n_features: int
+    n_labels: int
+    cardinality: float
+    density: float
+    n_label_sets: int
+    n_unlabelled: int
+    n_absent_labels: int
+    mean_imbalance: float
+    max_imbalance: float
+    imbalance_variation: float
+    feature_share: float
+
+    def as_dict(self) -> dict[str, int | float]:
+        """The same by name, for tables."""
+        return asdict(self)
+
+
+def statistics(dataset: Dataset) -> Statistics:
+    """Count a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        With features and labels in any form.
+
+    Examples
+    --------
+    >>> from compactlearn.datasets import load
+    >>> counted = statistics(load("emotions"))
+    >>> counted.n_label_sets, round(counted.cardinality, 4), round(counted.mean_imbalance, 3)
+    (27, 1.8685, 1.478)
+    """
+    n, M = dataset.Y.shape
+    Y = sparse.csr_array(dataset.Y)
+    per_row = np.asarray(Y.sum(axis=1)).ravel()
+    per_label = np.asarray(Y.sum(axis=0)).ravel()
+    present = per_label[per_label > 0]
+    ratios = present.max() / present if present.size else np.array([np.nan])
+    mean = float(ratios.mean())
+    spread = float(ratios.std(ddof=1)) if ratios.size > 1 else 0.0
+    X = dataset.X
+    filled = int(X.count_nonzero()) if sparse.issparse(X) else int(np.count_nonzero(X))
+    return Statistics(
+        n_samples=n,
+        n_features=dataset.n_features,
+        n_labels=M,
+        cardinality=dataset.cardinality,
+        density=dataset.cardinality / max(1, M),
+        n_label_sets=dataset.n_label_sets,
+        n_unlabelled=int(np.count_nonzero(per_row == 0)),
+        n_absent_labels=int(np.count_nonzero(per_label == 0)),
+        mean_imbalance=mean,
+        max_imbalance=float(ratios.max()),
+        imbalance_variation=spread / mean,
+        feature_share=filled / max(1, n * dataset.n_features),
+    )
+
+
+def fingerprint(data: Dataset) -> str:
+    """Return the SHA-256 of features and labels, whatever their names and file formats.
+
+    Parameters
+    ----------
+    data : Dataset
+        What is to be told from others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = Dataset(np.eye(2), np.eye(2, dtype=int), name="one")
+    >>> two = Dataset(np.eye(2), sparse.csr_array(np.eye(2, dtype=int)), name="two")
+    >>> fingerprint(one) == fingerprint(two)
+    True
+    >>> fingerprint(one) == fingerprint(Dataset(np.eye(2), 1 - np.eye(2, dtype=int)))
+    False
+    """
+    found = hashlib.sha256(b"compactlearn data 1")
+    for matrix, kind in ((data.X, "<f8"), (data.Y, "<i8")):
+        rows = with_cells_once(sparse.csr_array(matrix))
+        if not rows.data.all():
+            rows = rows.copy()  # the caller's stays as it is
+            rows.eliminate_zeros()
+        found.update(repr(tuple(map(int, rows.shape))).encode())
+        for part, dtype in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, kind)):
+            for start in range(0, len(part), _CHUNK):
+                chunk = np.ascontiguousarray(part[start : start + _CHUNK], dtype=dtype)
+                found.update(chunk.data)
+    return found.hexdigest()

@@ -1,6 +1,7 @@
-"""Files under names of the user's own: kept whole, checked at every load, shadowing nobody."""
+"""Files under names of the user's own, or of sets that nobody can fetch: stored whole, shadowing
+nobody."""
 
-import json
+import gzip
 import multiprocessing
 import os
 import re
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from compactlearn.datasets import (
+    Dataset,
     add,
     describe,
     fetch,
@@ -21,13 +23,12 @@ from compactlearn.datasets import (
     list_datasets,
     load,
     read,
+    write_arff,
 )
-from compactlearn.datasets._catalogue import own_sets as own_module
-from compactlearn.datasets._catalogue.own_sets import own_name, own_names
+from compactlearn.datasets._catalogue import known_sets
+from compactlearn.datasets._catalogue.known_sets import Entry, Expected, Subset
 
 TEXT = "id,x,sports,politics\n7,1.5,1,0\n8,2,0,1\n9,0,1,1\n"
-ARFF = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n"
-XML = '<labels><label name="b"/><label name="a"/></labels>'
 
 
 @pytest.fixture
@@ -48,42 +49,43 @@ def docs(tmp_path):
 )
 def test_what_is_loaded_is_what_was_read(home, docs, labels, ignore):
     added = add("mine", docs, labels=labels, ignore=ignore, data_home=home)
-    docs.unlink()  # a copy is kept
-    found, wanted = load("MINE", home), added
+    docs.unlink()  # what it held is stored
+    found = load("MINE", home)
     assert found.name == "mine"
-    assert fingerprint(found) == fingerprint(wanted)
-    assert found.label_names == wanted.label_names
-    assert found.feature_names == wanted.feature_names
+    assert fingerprint(found) == fingerprint(added)
+    assert type(found.X) is type(added.X)
+    assert (found.label_names, found.feature_names) == (added.label_names, added.feature_names)
     assert is_available("mine", home)
     assert "mine" in list_datasets(home)
     entry = describe("mine", home)
     assert (entry.own, entry.expected.samples, entry.expected.labels) == (True, 3, found.n_labels)
+    assert entry.expected.differences(found) == []
     assert entry.content == fingerprint(found)
     assert "docs.csv" in entry.note
-    paths = fetch("mine", home)
-    assert paths
-    assert all(path.parent == folder_of("mine", home) for path in paths)
+    assert fetch("mine", home) == [folder_of("mine", home) / "mine.npz"]
 
 
-def test_the_label_file_beside_an_arff_file_comes_along(home, tmp_path):
-    (tmp_path / "toy.arff").write_text(ARFF + "1,1,0\n2,0,1\n")
-    (tmp_path / "toy.xml").write_text(XML)
-    add("beside", tmp_path / "toy.arff", data_home=home)
-    add("given", tmp_path / "toy.arff", labels=tmp_path / "toy.xml", data_home=home)
-    (tmp_path / "toy.xml").unlink()
-    for name in ("beside", "given"):
-        assert load(name, home).label_names == ("a", "b")
+def test_several_files_and_a_label_file(home, tmp_path):
+    """Sparse rows of two files, one of them compressed, and names in an XML file."""
+    rng = np.random.default_rng(0)
+    X, Y = (rng.random((20, 30)) < 0.1).astype(float), (rng.random((20, 2)) < 0.5).astype(int)
+    names = tuple(f"f{j}" for j in range(30)), ("a", "b")
+    write_arff(Dataset(X[:9], Y[:9], *names), tmp_path / "one.arff")
+    write_arff(Dataset(X[9:], Y[9:], *names), tmp_path / "two.arff")
+    packed = tmp_path / "one.arff.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "one.arff").read_bytes()))
+    files = [packed, tmp_path / "one.xml", tmp_path / "two.arff"]
+    add("mine", files, data_home=home)
+    for data in (load("mine", home), add("mine", files, data_home=home)):
+        np.testing.assert_array_equal(data.X.toarray(), X)
+        np.testing.assert_array_equal(data.Y.toarray(), Y)
+        assert (data.feature_names, data.label_names) == names
+    with pytest.raises(ValueError, match=r"at most one XML file .* but 0 and 1"):
+        add("other", tmp_path / "one.xml", data_home=home)
 
 
-def test_rows_of_several_files_keep_their_order_and_repeat(home, docs, tmp_path):
-    other = tmp_path / "more.csv"
-    other.write_text(TEXT.splitlines()[0] + "\n1,5,0,0\n")
-    add("mine", [docs, other, docs], labels=-2, data_home=home)
-    assert load("mine", home).X[:, 1].tolist() == [1.5, 2, 0, 5, 1.5, 2, 0]
-
-
-ODD = ["a/b", "../up", "..", ".", "", "-rf", " mine", "my set", "größe", "x" * 65, "a\\b", "a\nb"]
-ODD += ["a\0b", "mine.", ".hidden", "con", "nul.csv", "ⅸ", "\u212a"]
+ODD = ["a/b", "../up", "..", "", "-rf", " mine", "größe", "x" * 65, "a\\b", "a\nb", "a\0b"]
+ODD += ["mine.", ".hidden", "\u212a", 7]
 
 
 @pytest.mark.parametrize("name", ODD, ids=[f"{name!r:.12}" for name in ODD])
@@ -97,27 +99,20 @@ def test_odd_names_are_refused_and_leave_nothing(home, docs, name):
 def test_plain_names_are_taken(home, docs, name):
     add(name, docs, labels=-2, data_home=home)
     assert load(name, home).name == name.lower()
-    assert own_names(home) == [name.lower()]
-
-
-def test_a_name_is_the_same_in_any_case(home, docs):
-    add("Mine", docs, labels=-2, data_home=home)
-    with pytest.raises(ValueError, match="'mine' means another already"):
-        add("MINE", docs, labels=-1, data_home=home)
-    assert os.listdir(home / "own") == ["mine"]
+    with pytest.raises(ValueError, match=f"'{name.lower()}' means another already"):
+        add(name.upper(), docs, labels=-1, data_home=home)
+    assert os.listdir(home / "own") == [f"{name.lower()}.npz"]
 
 
 @pytest.mark.parametrize("name", ["enron", "ENRON", "flags", "langlog", "llog-paper", "msra"])
 def test_no_set_of_the_library_is_shadowed(home, docs, name):
-    """Neither through `add` nor by a folder that lies there."""
-    with pytest.raises(ValueError, match="must"):
+    """Neither through `add` nor by a file that lies there."""
+    with pytest.raises(ValueError, match=r"must have the counts|known by the checksums"):
         add(name, docs, labels=-2, data_home=home)
     add("mine", docs, labels=-2, data_home=home)
-    (home / "own" / "mine").rename(home / "own" / name.lower())
-    assert own_names(home) in ([], ["langlog"])
+    (home / "own" / "mine.npz").rename(home / "own" / f"{name.lower()}.npz")
+    assert list_datasets(home) == list_datasets()
     assert not describe(name, home).own
-    with pytest.raises(ValueError, match="must not be that of a set that the library knows"):
-        own_name(name)
 
 
 def test_other_data_need_overwrite_and_the_same_do_not(home, docs):
@@ -129,46 +124,35 @@ def test_other_data_need_overwrite_and_the_same_do_not(home, docs):
     assert load("mine", home).n_samples == 3
     add("mine", docs, labels=-2, overwrite=True, data_home=home)
     assert load("mine", home).n_samples == 4
-    kept = [path.name for path in folder_of("mine", home).iterdir()]
-    assert len(kept) == 3, "the old file, which nothing names any more, is gone"
 
 
-@pytest.mark.parametrize(
-    "change", [lambda p: p.unlink(), lambda p: p.write_text(TEXT + "1,1,1,1\n")]
-)
-def test_a_file_changed_since_is_refused(home, docs, change):
-    add("mine", docs, labels=-2, data_home=home)
-    change(fetch("mine", home)[0])
-    for use in (load, fetch):
-        with pytest.raises(ValueError, match="one is gone or has changed; add the files of 'mine'"):
-            use("mine", home)
-    add("mine", docs, labels=-2, data_home=home)
-    assert load("mine", home).n_samples == 3
-
-
-@pytest.mark.parametrize(
-    "damage",
-    ["", "[]", "{", "null", '{"files": {}}', "\x00", "LEAD OUT", "NO ROWS", "UNLISTED", "COUNTS"],
-)
-def test_a_damaged_list_is_refused_and_can_be_put_right(home, docs, damage):
-    add("mine", docs, labels=-2, data_home=home)
-    path = folder_of("mine", home) / "added.json"
-    listed = json.loads(path.read_text())
-    (file,) = listed["files"]
-    changes = {
-        "LEAD OUT": {"files": {f"../../../{docs.name}": listed["files"][file]}},
-        "NO ROWS": {"rows": []},
-        "UNLISTED": {"rows": [file, "other.csv"]},
-        "COUNTS": {"counts": {"samples": 3}},
-    }
-    text = json.dumps(listed | changes[damage]) if damage in changes else damage
-    path.write_text(text)
+def test_a_changed_byte_is_found_or_means_nothing(home, docs):
+    """Dates in the archive mean nothing; what is damaged can be put right."""
+    wanted = fingerprint(add("mine", docs, labels=-2, data_home=home))
+    (path,) = fetch("mine", home)
+    whole, refused = path.read_bytes(), []
+    for place in range(0, len(whole), 5):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        try:
+            assert fingerprint(load("mine", home)) == wanted
+        except ValueError as error:
+            refused.append(str(error))
+    assert len(refused) > len(whole) / 10
+    assert all(re.search(r"mine\.npz must be as .* 'mine' again", text) for text in refused)
+    path.write_bytes(whole[: len(whole) // 2])
     for use in (load, describe, fetch):
-        with pytest.raises(ValueError, match=r"added\.json must be as .* of 'mine' again"):
+        with pytest.raises(ValueError, match="damaged"):
             use("mine", home)
     assert "mine" in list_datasets(home)
     add("mine", docs, labels=-2, data_home=home)
     assert load("mine", home).n_samples == 3
+
+
+def test_nothing_in_a_stored_file_is_unpickled(home, docs):
+    add("mine", docs, labels=-2, data_home=home)
+    np.savez(fetch("mine", home)[0], about=np.array([{"evil": print}], dtype=object))
+    with pytest.raises(ValueError, match="damaged"):
+        load("mine", home)
 
 
 @pytest.mark.parametrize(
@@ -186,75 +170,66 @@ def test_what_cannot_be_read_is_refused_by_its_own_path_and_not_kept(
     with pytest.raises(ValueError, match=f"^{re.escape(str(docs))}.*{message}"):
         add("mine", docs, data_home=home, **arguments)
     assert not home.exists()
+    with pytest.raises(FileNotFoundError, match="no file is there"):
+        add("mine", [docs, "absent.csv"], labels=-2, data_home=home)
 
 
-def test_a_file_that_changes_while_it_is_added(home, docs, monkeypatch):
-    copied = own_module._copied
-
-    def later(*arguments):
-        docs.write_text(TEXT + "1,5,0,0\n")
-        return copied(*arguments)
-
-    monkeypatch.setattr(own_module, "_copied", later)
-    with pytest.raises(ValueError, match=r"docs\.csv changed meanwhile; add them again"):
-        add("mine", docs, labels=-2, data_home=home)
-    assert own_names(home) == []
-    assert [path.name for path in (home / "own" / "mine").iterdir()] == [".lock"]
-
-
-def test_readers_meet_the_old_set_or_the_new_while_it_is_replaced(home, docs):
-    """Never a mixture, and never a complaint."""
-    add("mine", docs, labels=-2, data_home=home)
-    sizes = (3, 4)
-
-    def replace_often():
-        for round_ in range(10):
-            docs.write_text(TEXT + ("1,5,0,0\n" if round_ % 2 == 0 else ""))
-            add("mine", docs, labels=-2, overwrite=True, data_home=home)
-
-    with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(replace_often)
-        while not done.done():
-            assert load("mine", home).n_samples in sizes
-        done.result()
+def test_sets_that_nobody_can_fetch_are_counted(home, docs, monkeypatch):
+    counts = Expected(samples=3, features=2, labels=2)
+    entries = dict(known_sets.registry())
+    entries["toy"] = Entry("toy", counts)
+    entries["toy-paper"] = Entry(
+        "toy-paper", Expected(samples=2), of="toy", subset=Subset(rows=2, seed=0)
+    )
+    for module in ("known_sets", "by_name", "own_sets"):
+        monkeypatch.setattr(f"compactlearn.datasets._catalogue.{module}.registry", lambda: entries)
+    with pytest.raises(ValueError, match="has 3 features instead of 2, 1 labels instead of 2"):
+        add("toy", docs, labels=-1, data_home=home)
+    with pytest.raises(FileNotFoundError, match="'toy' must be handed over once"):
+        load("toy", home)
+    assert not is_available("toy", home)
+    add("toy-paper", docs, labels=-2, data_home=home)
+    assert (load("toy", home).n_samples, load("toy-paper", home).n_samples) == (3, 2)
+    assert "toy" not in [name for name in list_datasets(home) if describe(name, home).own]
 
 
-def _add_forever(home, paths):
-    for round_ in range(10_000):
+def _add_forever(home, paths, rounds=10_000):
+    for round_ in range(rounds):
         add("mine", paths[round_ % 2], labels=-2, overwrite=True, data_home=home)
 
 
-def test_a_killed_writer_leaves_the_old_set_or_the_new(home, tmp_path):
-    """Whenever the signal comes, what is there can be loaded, and what is left over goes."""
-    paths, rng = [tmp_path / "one.csv", tmp_path / "two.csv"], np.random.default_rng(0)
+@pytest.fixture
+def two(tmp_path):
+    """Two tables, one longer than the other."""
+    paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
     for path, rows in zip(paths, (2000, 3000), strict=True):
         cells = (f"{i},{i * 0.5},1,0\n" for i in range(rows))
         path.write_text("id,x,sports,politics\n" + "".join(cells))
-    add("mine", paths[0], labels=-2, data_home=home)
+    return paths
+
+
+def test_readers_meet_the_old_set_or_the_new_while_it_is_replaced(home, two):
+    """Never a mixture, and never a complaint."""
+    add("mine", two[0], labels=-2, data_home=home)
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(_add_forever, home, two, 10)
+        while not done.done():
+            assert load("mine", home).n_samples in (2000, 3000)
+        done.result()
+
+
+def test_a_killed_writer_leaves_the_old_set_or_the_new(home, two):
+    """Whenever the signal comes, what is there can be loaded."""
+    rng = np.random.default_rng(0)
+    add("mine", two[0], labels=-2, data_home=home)
     context = multiprocessing.get_context("fork")
     for _ in range(5):
-        child = context.Process(target=_add_forever, args=(home, paths))
+        child = context.Process(target=_add_forever, args=(home, two))
         child.start()
         time.sleep(float(rng.uniform(0.02, 0.25)))
         os.kill(child.pid, signal.SIGKILL)
         child.join()
         assert load("mine", home).n_samples in (2000, 3000)
-    add("mine", paths[0], labels=-2, overwrite=True, data_home=home)
-    assert len(list(folder_of("mine", home).iterdir())) == 3
-
-
-def test_a_folder_that_cannot_be_written_to(home, docs, monkeypatch):
-    add("mine", docs, labels=-2, data_home=home)
-    folder = folder_of("mine", home)
-
-    def refuse(*_arguments, **_options):
-        raise PermissionError(13, "Permission denied", str(folder / ".lock"))
-
-    monkeypatch.setattr(own_module, "locked", refuse)
-    assert load("mine", home).n_samples == 3, "reading needs no lock"
-    with pytest.raises(PermissionError):
-        add("mine", docs, labels=-1, overwrite=True, data_home=home)
-    assert load("mine", home).n_samples == 3
 
 
 def test_fingerprints_are_of_values_alone(docs, tmp_path):

@@ -6,7 +6,6 @@ densities (labels per row, divided by the number of labels) contradict the rest 
 delicious and mediamill, both printed a tenth of what they are.
 """
 
-import csv
 from dataclasses import dataclass
 
 import pytest
@@ -71,21 +70,3 @@ def test_the_registry_expects_what_is_printed(row):
 
 
 SUBSETS = {"bibtex", "eurlex-sm", "bookmarks", "eurlex-dc", "espgame"}
-
-
-def test_the_table_is_typed_off_without_mistakes(shared_datasets):
-    path = shared_datasets.parent / "paper" / "datasets.csv"
-    if not path.is_file():
-        pytest.skip(f"needs the table of the paper, which is not in {path.parent}")
-    with path.open(newline="") as stream:
-        rows = {row["dataset"]: row for row in csv.DictReader(stream)}
-    assert set(rows) == set(TABLE)
-    for name, row in rows.items():
-        assert TABLE[name] == Printed(
-            int(row["examples"]),
-            int(row["features"]),
-            int(row["labels"]),
-            row["cardinality"],
-            row["density_printed"],
-            int(row["distinct"]),
-        )

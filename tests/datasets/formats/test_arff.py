@@ -1,9 +1,7 @@
 """Hand-made ARFF files, and the refusals of broken ones."""
 
-import bz2
-import gzip
-import lzma
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.datasets import read_arff
-from compactlearn.datasets._errors import DataFileError
+from compactlearn.datasets import DataFileError, read_arff
 
 HEADER = """@relation 'toy: -C 2'
 @attribute first {0,1}
@@ -29,20 +26,6 @@ def arrays(data):
     return X, data.Y.toarray()
 
 
-def test_dense(write):
-    data = read_arff(write(HEADER + "1,0,2.5,-1e3,1\n0,0,0,4,0\n"))
-    X, Y = arrays(data)
-    np.testing.assert_array_equal(X, [[2.5, -1000, 1], [0, 4, 0]])
-    np.testing.assert_array_equal(Y, [[1, 0], [0, 0]])
-    assert data.feature_names == ("a", "b", "c")
-    assert data.label_names == ("first", "second")
-    assert data.name == "toy"
-    assert data.source.endswith("toy.arff")
-    assert X.dtype == np.float64
-    assert data.Y.dtype == np.int64
-    assert isinstance(data.Y, sparse.csr_array)
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -57,26 +40,23 @@ def test_dense(write):
     ],
 )
 def test_every_way_to_write_the_same_rows(write, rows):
-    X, Y = arrays(read_arff(write(HEADER + rows)))
+    data = read_arff(write(HEADER + rows, "toy.arff.packed"))
+    X, Y = arrays(data)
     np.testing.assert_array_equal(X, [[2.5, 0, 1], [0, 0, 0], [0, -7, 0]])
     np.testing.assert_array_equal(Y, [[1, 0], [0, 0], [0, 1]])
-
-
-@pytest.mark.parametrize("compress", [lzma.compress, bz2.compress, gzip.compress])
-@pytest.mark.parametrize("name", ["toy.arff.packed", "toy.arff"])
-def test_compressed_files_are_known_by_their_content(write, compress, name):
-    data = read_arff(write(compress((HEADER + "1,0,2.5,0,1\n").encode()), name))
-    np.testing.assert_array_equal(data.X, [[2.5, 0, 1]])
+    assert (X.dtype, data.Y.dtype, type(data.Y)) == (np.float64, np.int64, sparse.csr_array)
+    assert (data.feature_names, data.label_names) == (("a", "b", "c"), ("first", "second"))
     assert data.name == "toy"
 
 
 def test_few_values_stay_sparse_and_many_become_dense(write):
-    sparse_rows = HEADER + "{2 1}\n" + "{}\n" * 9
-    assert isinstance(read_arff(write(sparse_rows)).X, sparse.csr_array)
+    assert isinstance(read_arff(write(HEADER + "{2 1}\n" + "{}\n" * 9)).X, sparse.csr_array)
     assert isinstance(read_arff(write(HEADER + "{2 1,3 1,4 1}\n" * 9)).X, np.ndarray)
     zeros = read_arff(write(HEADER + "0,0,0,0,0\n" * 9))
     assert isinstance(zeros.X, sparse.csr_array)
     assert zeros.X.nnz == zeros.Y.nnz == 0, "zeros written down are not stored"
+    nothing = read_arff(write(HEADER))
+    assert (nothing.X.shape, nothing.Y.shape) == ((0, 3), (0, 2))
 
 
 def test_quotes_and_escapes_in_names_and_values(write):
@@ -87,7 +67,7 @@ def test_quotes_and_escapes_in_names_and_values(write):
 @Attribute 'with space' numeric
 @ATTRIBUTE "double, \"quoted\""	{0,1}
 @attribute TAG_m\'usica {0,1}
-@attribute 'colour' { 'dark blue' , red, "a,b" }
+@attribute 'colour' { 'dark blue' , "a,b" }
 @attribute brace{0,1}
 @DATA
 1.5,1,0,'dark blue',1
@@ -95,15 +75,9 @@ def test_quotes_and_escapes_in_names_and_values(write):
 """)
     data = read_arff(path, labels=["TAG_m'usica", 'double, "quoted"'])
     assert data.label_names == ('double, "quoted"', "TAG_m'usica"), "in the order of the columns"
-    assert data.feature_names == (
-        "with space",
-        "colour=dark blue",
-        "colour=red",
-        "colour=a,b",
-        "brace",
-    )
+    assert data.feature_names == ("with space", "colour", "brace")
     X, Y = arrays(data)
-    np.testing.assert_array_equal(X, [[1.5, 1, 0, 0, 1], [2.5, 0, 0, 1, 0]])
+    np.testing.assert_array_equal(X, [[1.5, 0, 1], [2.5, 1, 0]])
     np.testing.assert_array_equal(Y, [[1, 0], [0, 1]])
 
 
@@ -112,7 +86,6 @@ def test_quotes_and_escapes_in_names_and_values(write):
     [
         ("{YES,NO}", ["YES", "NO"], [1, 0]),
         ("{no, yes}", ["yes", "no"], [1, 0]),
-        ("{True,False}", ["False", "True"], [0, 1]),
         ("{cat,dog}", ["dog", "cat"], [1, 0]),
         ("{only}", ["only", "only"], [0, 0]),
         ("{1,2,10}", ["10", "2"], [10, 2]),
@@ -125,54 +98,47 @@ def test_quotes_and_escapes_in_names_and_values(write):
 def test_what_values_become(write, values, cells, expected):
     rows = "".join(f"1,{cell}\n" for cell in cells)
     path = write(f"@relation r\n@attribute y {{0,1}}\n@attribute x {values}\n@data\n{rows}")
-    X, _ = arrays(read_arff(path, 1))
-    np.testing.assert_array_equal(X[:, 0], expected)
+    np.testing.assert_array_equal(arrays(read_arff(path, 1))[0][:, 0], expected)
 
 
 def test_a_value_left_out_of_a_sparse_row_is_the_one_declared_first(write):
-    path = write("""@relation r
-@attribute y {0,1}
-@attribute plain {3,4}
-@attribute word {YES,NO}
-@attribute many {red,green,blue}
-@attribute number numeric
-@data
-{}
-{0 1,1 4,2 NO,3 blue,4 9}
-""")
-    data = read_arff(path, 1)
-    assert data.feature_names == (
-        "plain",
-        "word",
-        "many=red",
-        "many=green",
-        "many=blue",
-        "number",
-    )
-    np.testing.assert_array_equal(data.X, [[3, 1, 1, 0, 0, 0], [4, 0, 0, 0, 1, 9]])
+    head = "@relation r\n@attribute y {0,1}\n@attribute plain {3,4}\n"
+    path = write(head + "@attribute number numeric\n@data\n{}\n{0 1,1 4,2 9}\n")
+    np.testing.assert_array_equal(read_arff(path, 1).X, [[3, 0], [4, 9]])
+    path = write(head + "@attribute word {YES,NO}\n@data\n{}\n{0 1,1 4,2 NO}\n")
+    np.testing.assert_array_equal(read_arff(path, 1).X, [[3, 1], [4, 0]])
 
 
-def test_that_holds_where_all_declared_values_are_numbers(write):
-    path = write("@attribute y {0,1}\n@attribute x {3,4}\n@data\n{0 1}\n{1 4}\n")
-    np.testing.assert_array_equal(read_arff(path, 1).X, [[3], [4]])
+def test_so_many_values_left_out_are_refused(write):
+    """A few bytes for each of nine million values."""
+    attributes = "".join(f"@attribute c{j} {{1,2,3}}\n" for j in range(3000))
+    path = write(f"@relation r\n{attributes}@attribute y {{0,1}}\n@data\n" + "{}\n" * 3000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataFileError, match="3000 nominal attributes, whose first value"):
+            read_arff(path, -1)
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()
 
 
-def test_attributes_can_be_ignored(write):
+def test_attributes_can_be_ignored_and_some_must_be(write):
     text = """@relation r
 @attribute id string
 @attribute when date 'yyyy-MM-dd'
+@attribute colour {red,green,blue}
 @attribute x numeric
 @attribute y {0,1}
 @data
-'a, b',2020-01-01,5,1
+'a, b',2020-01-01,red,5,1
 """
-    data = read_arff(write(text), -1, ignore=["id", "when"])
+    data = read_arff(write(text), -1, ignore=["id", "when", "colour"])
     assert data.feature_names == ("x",)
     np.testing.assert_array_equal(data.X, [[5]])
-    with pytest.raises(
-        ValueError, match=r"'id' is of type 'string'; leave it out with ignore=\['id'\]"
-    ):
-        read_arff(write(text), -1)
+    for kept, kind in (("id", "string"), ("colour", "nominal with 3 values")):
+        ignore = [name for name in ("id", "when", "colour") if name != kept]
+        with pytest.raises(DataFileError, match=rf"'{kept}' is of type '{kind}'; leave it out"):
+            read_arff(write(text), -1, ignore=ignore)
 
 
 def test_which_columns_are_labels(write):
@@ -194,12 +160,6 @@ def test_latin_1_is_read_where_utf_8_fails(write):
     text = "@relation r\n@attribute é {0,1}\n@attribute x numeric\n@data\n1,2\n"
     for content in (text.encode(), text.encode("latin-1"), text.encode("utf-8-sig")):
         assert read_arff(write(content), 1).label_names == ("é",)
-
-
-def test_without_rows(write):
-    data = read_arff(write(HEADER))
-    assert data.X.shape == (0, 3)
-    assert data.Y.shape == (0, 2)
 
 
 numbers = st.one_of(
@@ -235,57 +195,53 @@ def test_dense_and_sparse_writing_read_the_same_numbers(tmp_path_factory, data):
     ("rows", "message"),
     [
         ("1,0,2.5,0\n", "line 8: a row must hold 5 values, one per attribute, got 4"),
-        (
-            "1,0,1,1,1\n\n1,0,x,0,1\n",
-            "line 10: the attribute 'a' must hold a finite number, got 'x'",
-        ),
+        ("1,0,1,1,1\n\n1,0,x,0,1\n", "line 10: the attribute 'a' must hold a finite number"),
         ("1,0,nan,0,1\n", "line 8: the attribute 'a' must hold a finite number, got 'nan'"),
         ("1,0,,0,1\n", "the attribute 'a' must hold a finite number, got ''"),
-        ("1,0,1,0,2\n", "the attribute 'c' must hold one of its declared values (0, 1), got '2'"),
-        ("{4 7}\n", "the attribute 'c' must hold one of its declared values (0, 1), got '7'"),
+        ("1,0,1,0,2\n", "the attribute 'c' must hold one of its declared values, got '2'"),
+        ("{4 7}\n", "the attribute 'c' must hold one of its declared values, got '7'"),
         ("{2 inf}\n", "must hold a finite number, got 'inf'"),
-        ("{2 1,5 1}\n", "must lie between 0 and 4 and occur once, but 5 is out of range"),
-        ("{2 1,2 1}\n", "must lie between 0 and 4 and occur once, but 2 is given twice"),
-        ("{2.5 1}\n", "a sparse row holds pairs 'index value', got '2.5 1'"),
-        ("{-1 1}\n", "a sparse row holds pairs 'index value', got '-1 1'"),
-        ("{2 1 3,4}\n", "line 8:"),
-        ("{2 1,}\n", "a sparse row holds pairs 'index value', got ''"),
-        ("{2 1\v2,4 \v}\n", "a sparse row holds pairs 'index value', got '4'"),
-        ("{2 1,4}\n", "a sparse row holds pairs 'index value', got '4'"),
-        ("{4}\n", "a sparse row holds pairs 'index value', got '4'"),
         ("{4 1 1}\n", "the attribute 'c' must hold one of its declared values"),
-        ("{2 1\n", "a sparse row must end with a brace, got '{2 1'"),
+        *(
+            (f"{row}\n", f"between braces, with indices from 0 to 4, each of them once, got {got}")
+            for row, got in (
+                *(("{2 1,5 1}", "'5 1'"), ("{2 1,2 3}", "'2 3'"), ("{2.5 1}", "'2.5 1'")),
+                *(("{-1 1}", "'-1 1'"), ("{2 1,}", "''"), ("{2 1,4}", "'4'"), ("{4}", "'4'")),
+                *(("{2 1", "'{2 1'"), ("{", "'{'"), ("{2 1,4 \v}", "'4'")),
+            )
+        ),
     ],
 )
 def test_a_broken_line_is_named(write, rows, message):
     path = write(HEADER + rows)
-    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+    with pytest.raises(DataFileError, match=re.escape(message)) as caught:
         read_arff(path)
-    assert str(caught.value).startswith(str(path))
+    assert str(caught.value).startswith(f"{path}, line ")
     assert str(caught.value).endswith("Correct that line of the file.")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must hold a line @data"),
-        ("@relation r\n@attribute x numeric\n", "ends without one after 1 attributes"),
+        ("", "an ARFF file declares attributes"),
+        ("@relation r\n@attribute x numeric\n", "after 1 attributes it ends"),
         ("@relation r\n@data\n1\n", "line 2: an ARFF file declares attributes"),
         ("a,b\n1,2\n", "line 1: an ARFF file declares attributes"),
-        ("@attribute x\n@data\n", "line 1: an attribute is declared by a name and a type"),
-        ("@attribute x {}\n@data\n", "lists its different values between braces, got '{}'"),
-        ("@attribute x {a,b\n@data\n", "lists its different values between braces, got '{a,b'"),
+        ("@attribute x\n@data\n", "line 1: an attribute is declared by"),
+        ("@attribute x {}\n@data\n", "got '@attribute x {}'"),
+        ("@attribute x {a,b\n@data\n", "got '@attribute x {a,b'"),
+        ("@attribute x {a,a}\n@data\n", "got '@attribute x {a,a}'"),
     ],
 )
 def test_a_broken_header_is_named(write, text, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
+    with pytest.raises(DataFileError, match=re.escape(message)):
         read_arff(write(text), 1)
 
 
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (0, ValueError, "between 1 and 4 (from the front)"),
+        (0, ValueError, "from 1 to 4 (from the front)"),
         (5, ValueError, "since the file has 5 columns; got 5"),
         (-5, ValueError, "got -5. Pass the number of label columns"),
         (True, TypeError, "got True. Pass one of these"),
@@ -298,8 +254,11 @@ def test_a_broken_header_is_named(write, text, message):
     ],
 )
 def test_labels_that_cannot_be_found(write, labels, error, message):
+    path = write(HEADER + "1,0,1,1,1\n")
     with pytest.raises(error, match=re.escape(message)):
-        read_arff(write(HEADER + "1,0,1,1,1\n"), labels)
+        read_arff(path, labels)
+    with pytest.raises(TypeError, match="ignore must be a list of column names"):
+        read_arff(path, 2, ignore="a")
 
 
 def test_a_name_borne_twice_cannot_be_asked_for(write):
@@ -309,18 +268,13 @@ def test_a_name_borne_twice_cannot_be_asked_for(write):
     assert read_arff(path, 2).label_names == ("y", "y")
 
 
-def test_ignore_wants_a_list(write):
-    with pytest.raises(TypeError, match=re.escape("ignore must be a list of column names")):
-        read_arff(write(HEADER + "1,0,1,1,1\n"), 2, ignore="a")
-
-
-def test_labels_must_be_known_to_the_header_and_be_current(write):
-    bare = HEADER.replace("toy: -C 2", "toy")
-    with pytest.raises(ValueError, match=r"but it is 'toy'; pass labels \(--labels\): a Mulan"):
-        read_arff(write(bare + "1,0,1,1,1\n"))
-    moved = HEADER.replace("-C 2", "-C 2-weka.filters.unsupervised.attribute.Reorder-R3-last,1-2")
-    with pytest.raises(ValueError, match=r"'-C 2', but also that the columns were filtered since"):
-        read_arff(write(moved + "1,0,1,1,1\n"))
+@pytest.mark.parametrize(
+    "relation", ["toy", "toy: -C 2-weka.filters.unsupervised.attribute.Reorder-R3-last,1-2"]
+)
+def test_labels_must_be_known_to_the_header_and_be_current(write, relation):
+    path = write(HEADER.replace("toy: -C 2", relation) + "1,0,1,1,1\n")
+    with pytest.raises(DataFileError, match=r"it is 'toy.*Pass labels \(--labels\): a Mulan"):
+        read_arff(path)
 
 
 @pytest.mark.parametrize(
@@ -328,35 +282,20 @@ def test_labels_must_be_known_to_the_header_and_be_current(write):
 )
 def test_a_label_is_0_or_1(write, row, given):
     path = write(HEADER + row + "\n")
-    with pytest.raises(
-        DataFileError, match=f"in every row, but 'a' holds {given}; check"
-    ) as caught:
+    with pytest.raises(DataFileError, match=f"'a' holds {given}; check") as caught:
         read_arff(path, 3)
     assert caught.value.line == 8
 
 
-class TestLabelFile:
-    @pytest.mark.parametrize(
-        ("text", "message"),
-        [
-            ("<labels><label name='a'>", "is not well-formed XML"),
-            ("<labels/>", "but has none. Give another file"),
-        ],
-    )
-    def test_refusals(self, write, text, message):
-        path, xml = write(HEADER + "1,0,1,1,1\n"), write(text, "toy.xml")
-        with pytest.raises(ValueError, match=message):
-            read_arff(path, xml)
-
-    def test_names_are_compared_without_backslashes(self, write):
-        path = write("@attribute TAG_m\\'usica {0,1}\n@attribute x numeric\n@data\n1,0\n")
-        for written in ("TAG_m\\'usica", "TAG_m'usica"):
-            xml = write(f'<labels><label name="{written}"/></labels>', "toy.xml")
-            assert read_arff(path, xml).label_names == ("TAG_m'usica",)
+@pytest.mark.parametrize("text", ["<labels><label name='a'>", "<labels/>", "{"])
+def test_a_label_file_that_names_nothing(write, text):
+    path, xml = write(HEADER + "1,0,1,1,1\n"), write(text, "toy.xml")
+    with pytest.raises(DataFileError, match=r"toy.xml, line 1: a Mulan label file must be plain"):
+        read_arff(path, xml)
 
 
-def test_a_file_with_one_column_has_no_room_for_labels(tmp_path):
-    path = tmp_path / "narrow.arff"
-    path.write_text("@relation x\n@attribute a numeric\n@data\n1\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="need two columns or more, and the file has 1; check"):
-        read_arff(path, labels=1)
+def test_names_in_a_label_file_are_compared_without_backslashes(write):
+    path = write("@attribute TAG_m\\'usica {0,1}\n@attribute x numeric\n@data\n1,0\n")
+    for written in ("TAG_m\\'usica", "TAG_m'usica"):
+        xml = write(f'<labels><label name="{written}"/></labels>', "toy.xml")
+        assert read_arff(path, xml).label_names == ("TAG_m'usica",)

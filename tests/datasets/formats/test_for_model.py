@@ -10,7 +10,6 @@ from compactlearn.datasets import (
     Dataset,
     ModelColumns,
     arranged,
-    read,
     read_for_model,
     write_arff,
     write_parquet,
@@ -99,36 +98,6 @@ def test_rows_of_pairs_have_the_width_of_the_model(name, text, write):
     assert dense(read_for_model(bare, columns, with_labels=False)[0]).shape == (2, 4)
 
 
-def test_labels_of_pairs_are_found_by_name(write):
-    """A file that lacks some of the names, in another order than the model's."""
-    path = write("sad 1:1\nsad,funny 2:1\n", "a.svm")
-    _, labels = read_for_model(path, FILMS, with_labels=True)
-    assert dense(labels).tolist() == [[0, 1], [1, 1]]
-
-
-ARFF = """@relation r
-@attribute sad {{0,1}}
-@attribute colour {{{values}}}
-@attribute n numeric
-@data
-{rows}
-"""
-
-
-def test_values_of_an_attribute_are_found_by_name(write):
-    """Another file may declare other values of a nominal attribute, in another order."""
-    path = write(ARFF.format(values="red,green,blue", rows="1,red,3\n0,blue,4"), "a.arff")
-    data = read(path, labels=["sad"])
-    columns = ModelColumns(4, 1, data.feature_names, data.label_names)
-    other = write(
-        ARFF.format(values="blue,black,red", rows="1,red,3\n0,blue,4\n0,black,5"), "b.arff"
-    )
-    found, labels = read_for_model(other, columns, with_labels=True)
-    assert np.array_equal(dense(found)[:2], dense(data.X))
-    assert dense(found)[2].tolist() == [0, 0, 0, 5]
-    assert dense(labels).ravel().tolist() == [1, 0, 0]
-
-
 def test_names_that_occur_twice_go_by_their_order_only():
     twice = Dataset(X=X, Y=Y, feature_names=("a", "a", "b"), label_names=("u", "v"), source="t.csv")
     same = ModelColumns(3, 2, ("a", "a", "b"), ("u", "v"))
@@ -140,7 +109,7 @@ def test_names_that_occur_twice_go_by_their_order_only():
 
 def test_another_number_of_labels_is_refused():
     unnamed = Dataset(X=X, Y=Y, source="t.txt")
-    with pytest.raises(ValueError, match=r"knows 3 labels, but the file has 2.*--labels"):
+    with pytest.raises(ValueError, match=r"fitted to 3 labels, but the file has 2.*--labels"):
         arranged(unnamed, ModelColumns(3, 3), with_labels=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from compactlearn.datasets import DataFileError, read_texts
 from compactlearn.datasets._formats.texts import read_columns
-from compactlearn.datasets._parsing.unpacking import Limits
+from compactlearn.datasets._parsing.lines import Limits
 
 LONG = 100_000
 

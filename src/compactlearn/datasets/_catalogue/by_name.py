@@ -16,21 +16,14 @@ from compactlearn.datasets._catalogue.from_files import (
     vary,
 )
 from compactlearn.datasets._catalogue.known_sets import Entry, known_entry, registry, unknown
-from compactlearn.datasets._catalogue.own_sets import (
-    own_entry,
-    own_files,
-    own_folder,
-    own_names,
-    read_own,
-    was_added,
-)
+from compactlearn.datasets._catalogue.own_sets import own_entry, own_names, own_path, read_own
 from compactlearn.datasets._dataset import Dataset
 
 __all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
 
 
 def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
-    """Every name that `load` knows, in alphabetical order.
+    """Return every name that `load` knows, in alphabetical order.
 
     Parameters
     ----------
@@ -52,7 +45,7 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
 
 
 def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entry:
-    """What is known of a data set, without reading it.
+    """Return what is known of a data set, without reading it.
 
     Parameters
     ----------
@@ -82,7 +75,7 @@ def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entr
 
 
 def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Path:
-    """The folder in which the files of a set lie, or would.
+    """Return the folder in which the files of a set lie, or would.
 
     Parameters
     ----------
@@ -95,7 +88,7 @@ def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Pat
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Whether `load` would find the files of a set without fetching any; none is read.
+    """Return whether `load` would find a set without fetching any file; none is read.
 
     Parameters
     ----------
@@ -111,7 +104,7 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     """
     entry = _base(describe(name, data_home))
     if entry.packaged or not entry.files:
-        return entry.packaged or was_added(entry.name, data_home)
+        return entry.packaged or own_path(entry.name, data_home).is_file()
     folder = _folder(entry, data_home)
     return all(find(file, folder) is not None for file in entry.files)
 
@@ -122,7 +115,7 @@ def load(
     """Load a data set by name.
 
     Every file is compared with its checksum, and the counts of what was read with those of the
-    registry, so a set is the one that its name means or it is refused.
+    registry, so a set is the one that its name means, or ValueError is raised.
 
     Parameters
     ----------
@@ -187,15 +180,17 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Pa
     """
     entry = _base(describe(name, data_home))
     if not entry.files:
-        return own_files(entry.name, data_home)
+        read_own(entry.name, data_home)
+        return [own_path(entry.name, data_home)]
     folder = _folder(entry, data_home)
     return [obtain(file, entry, folder) for file in entry.files]
 
 
 def _base(entry: Entry) -> Entry:
-    base = None if entry.of is None else known_entry(entry.of)
-    return entry if base is None else base
+    return entry if entry.of is None else registry()[entry.of]
 
 
 def _folder(entry: Entry, data_home: str | os.PathLike[str] | None) -> Path:
-    return data_folder(data_home) / entry.name if entry.files else own_folder(entry.name, data_home)
+    if entry.files:
+        return data_folder(data_home) / entry.name
+    return own_path(entry.name, data_home).parent

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from scipy.io import loadmat
 
 from compactlearn.datasets._catalogue.known_sets import Entry
 from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._formats.arff import read_arff
 from compactlearn.datasets._formats.index_value import read_xmlrepo
-from compactlearn.datasets._formats.matlab import read_mat
-from compactlearn.datasets._parsing.unpacking import Lines
+from compactlearn.datasets._parsing.lines import Lines
 
 __all__ = ["check_counts", "load_packaged", "read_files", "stack", "vary"]
 
@@ -134,9 +134,12 @@ def _read(entry: Entry, path: Path, labels: str | os.PathLike[str] | int | None)
         return read_xmlrepo(
             path, n_features=entry.expected.features, n_labels=entry.expected.labels
         )
-    if entry.variables is not None:
-        features, targets = entry.variables
-        return read_mat(path, features=features, labels=targets)
+    if entry.format == "mat":  # a file of the registry's checksum; a label is a row of target
+        arrays = loadmat(path, variable_names=["data", "target"])
+        X, Y = (sparse.csr_array(arrays[key]) for key in ("data", "target"))
+        return Dataset(
+            X.astype(np.float64), sparse.csr_array(Y.T.astype(np.int64)), source=str(path)
+        )
     return read_arff(path, labels, ignore=entry.ignore)
 
 

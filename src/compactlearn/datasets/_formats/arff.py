@@ -1,9 +1,16 @@
-"""Attribute-Relation File Format, as Weka, Mulan and MEKA have it, and Mulan's XML beside it."""
+"""Attribute-Relation File Format, as Weka, Mulan and MEKA have it, and Mulan's XML beside it.
 
+Rows have two routes with one meaning. A block in which every value is a plain number is parsed at
+once; any other is read line by line, which knows quotes, remarks, missing and nominal values, and
+which alone words the error of a broken line.
+"""
+
+import math
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -11,17 +18,15 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._atomic import atomic
-from compactlearn.datasets._dataset import Dataset, Matrix
-from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
 from compactlearn.datasets._formats.arff_text import (
-    MOST_FILLED,
-    Attribute,
-    Header,
-    line_of,
-    parse_header,
+    QUOTED,
+    number_of,
     quote,
-    read_rows,
+    split_cells,
+    strip_remark,
     unescape,
+    unquote,
 )
 from compactlearn.datasets._formats.columns import (
     AnyLabels,
@@ -32,19 +37,40 @@ from compactlearn.datasets._formats.columns import (
 from compactlearn.datasets._formats.index_value import number, row_of
 from compactlearn.datasets._parsing.assemble import (
     LabelledPart,
-    LabelledRows,
-    parts_of,
+    TableBlock,
+    by_rows,
     stem,
+    table_parts,
     whole,
 )
-from compactlearn.datasets._parsing.unpacking import Limits, Lines
+from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.number_blocks import (
+    INDEX,
+    SKIP,
+    VALUE,
+    Grammar,
+    read_table,
+    table_grammar,
+)
 
 __all__ = ["arff_parts", "read_arff", "write_arff"]
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
-_Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # rows, columns, values
-_LONGER = 64
+_DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
 _MEKA_COUNT = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")
+_AFFIRMATIVE = {"yes": "no", "true": "false", "y": "n", "t": "f", "on": "off"}
+_DENSE = table_grammar(",")
+_SPARSE = Grammar(
+    {
+        "{0 ": INDEX, ",0 ": INDEX, " 0,": VALUE, " 0}": VALUE,
+        "\n{": SKIP, "{}": SKIP, "}\n": SKIP, "\n\n": SKIP,
+    }
+)  # fmt: skip
+_LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
+_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+# How many values a block of lines may have beyond those that stand in it: "{}" is a row of all
+# values that were declared first. So what is read stays in proportion to the file.
+_MOST_FILLED = 1 << 22
 
 
 def read_arff(
@@ -60,13 +86,12 @@ def read_arff(
 
     * its values, if all of them are numbers ({0,1} is 0 and 1);
     * 0 and 1, if it has two values: "yes", "true", "y", "t" and "on" are 1 against their
-      opposites, otherwise the value declared second is 1;
-    * one 0/1 column per value, named "attribute=value", if it has more.
+      opposites, otherwise the value declared second is 1.
 
-    Attributes of type string, date and relational cannot become numbers; name them in `ignore`.
-    A value left out of a sparse row is 0, and for a nominal attribute the value declared first, as
-    in Weka. A question mark becomes NaN in X and is refused in Y. In names the backslashes of ARFF
-    escapes are removed.
+    Other attributes (more values than two, string, date, relational) cannot become numbers; name
+    them in `ignore`. A value left out of a sparse row is 0, and for a nominal attribute the value
+    declared first, as in Weka. A question mark becomes NaN in X and is refused in Y. In names the
+    backslashes of ARFF escapes are removed.
 
     Parameters
     ----------
@@ -128,141 +153,268 @@ def arff_parts(
 ) -> Iterator[LabelledPart]:
     """Yield ``size`` rows at a time or somewhat more, or all of them (None)."""
     with Lines(path, limits) as lines:
-        header = parse_header(lines)
-        if labels is None:
-            labels = _labels_beside(header)
-        feature_columns, label_columns = split_columns(
-            header.path, header.names, labels, ignore, unescape=unescape
-        )
-        _check_kinds(header, [*feature_columns, *label_columns])
-        ignored = np.ones(len(header.attributes), dtype=bool)
-        ignored[feature_columns] = ignored[label_columns] = False
-        attributes = [header.attributes[column] for column in feature_columns]
-        expand = any(attribute.is_one_hot for attribute in attributes)
-        table = LabelledRows(
-            header.path,
-            header.names,
-            feature_columns,
-            label_columns,
-            expand=_OneHot(header, attributes) if expand else None,
-            feature_names=_names(header, attributes),
-        )
-        rows = read_rows(header, lines, ignored)
-        blocks = ((values, partial(line_of, block)) for values, block in rows)
-        yield from parts_of(table, blocks, size)
+        relation, attributes = _header(lines)
+        names = [attribute.name for attribute in attributes]
+        labels = _labels_beside(lines.path, relation) if labels is None else labels
+        features, chosen = split_columns(lines.path, names, labels, ignore, unescape=unescape)
+        used = np.zeros(len(names), dtype=bool)
+        used[features] = used[chosen] = True
+        rows = _Rows(lines.path, attributes, used)
+        blocks = map(rows.read, lines.blocks())
+        yield from table_parts(lines.path, names, features, chosen, blocks, size)
 
 
-def _check_kinds(header: Header, columns: Iterable[int]) -> None:
-    for column in columns:
-        attribute = header.attributes[column]
-        if attribute.kind not in ("numeric", "nominal"):
-            raise DataFileError(
-                header.path,
-                "an attribute must be numeric or nominal to become a number, but "
-                f"{attribute.name!r} is of type {short(attribute.kind)!r}; leave it out with "
-                f"ignore=[{attribute.name!r}] (--ignore {shlex.quote(attribute.name)} on the "
-                "command line).",
-            )
+@dataclass(frozen=True)
+class _Attribute:
+    """A column: its name, its type, and what the declared values of a nominal one become."""
+
+    name: str
+    kind: str
+    values: Mapping[str, float]
+    is_plain: bool = True  # whether the text of a value is the number that it becomes
+
+    @property
+    def left_out(self) -> float:
+        """The number of a value left out of a sparse row."""
+        return next(iter(self.values.values()), 0.0)
+
+    def number(self, cell: str) -> float:
+        """Return the number that a cell becomes; raise ValueError if it is none."""
+        found = self.values.get(cell)
+        if found is not None:
+            return found
+        if cell == "?":
+            return math.nan
+        value = number_of(cell)
+        if not math.isnan(value) and (
+            not self.values or (self.is_plain and value in self.values.values())
+        ):
+            return value
+        wanted = "one of its declared values" if self.values else "a finite number"
+        raise ValueError(f"the attribute {self.name!r} must hold {wanted}, got {short(cell)!r}")
 
 
-def _labels_beside(header: Header) -> int | Path:
-    """What the file says of its labels: in the relation's name, or in an XML file beside it."""
-    found = _MEKA_COUNT.search(header.relation)
-    # Weka appends what it did to the relation's name. Columns were moved or removed then, and
-    # the count in front no longer tells where the labels are.
-    filtered = found is not None and "weka.filters" in header.relation[found.end() :]
-    if found is not None and not filtered:
-        return int(found[1])
-    beside = header.path.with_name(stem(header.path) + ".xml")
-    if beside.is_file():
-        return beside
-    advice = "pass labels (--labels): a Mulan XML file, a list of names, or a count"
-    if found is not None:
-        raise DataFileError(
-            header.path,
-            f"the relation's name says {found[0]!r}, but also that the columns were filtered "
-            f"since, so it cannot be trusted to tell the labels; {advice}.",
-        )
+def _header(lines: Lines) -> tuple[str, list[_Attribute]]:
+    """Read the lines down to @data; return the relation's name and the attributes."""
+    relation = ""
+    attributes: list[_Attribute] = []
+    while (line := lines.line()) is not None:
+        text = decoded(line).strip()
+        keyword = text.split(None, 1)[0].lower() if text else ""
+        if keyword == "@data" and attributes:
+            return relation, attributes
+        if keyword == "@relation":
+            relation = unquote(strip_remark(text[len(keyword) :]))
+        elif keyword == "@attribute":
+            attributes.append(_parse_attribute(lines, text))
+        elif text and not text.startswith("%"):
+            break
     raise DataFileError(
-        header.path,
-        "without labels=..., the relation's name must say by MEKA's '-C n' which columns are "
-        f"labels, but it is {short(header.relation)!r}; {advice}.",
+        lines.path,
+        "an ARFF file declares attributes, one per line that starts with @attribute, and then has "
+        f"a line @data; after {len(attributes)} attributes it "
+        f"{'ends' if line is None else f'has {short(text)!r}'}. Check that this is an ARFF file "
+        "and that it is whole.",
+        line=lines.number,
     )
 
 
-def _names(header: Header, attributes: Sequence[Attribute]) -> list[str]:
-    """One per column of X. The name of a one-hot attribute is repeated for each of its values."""
-    declared = sum(len(a.name) + sum(map(len, a.values)) for a in attributes)
-    repeated = sum(len(a.name) * len(a.values) for a in attributes if a.is_one_hot)
-    if repeated > MOST_FILLED + _LONGER * declared:
-        longest = max(attributes, key=lambda a: len(a.name) * len(a.values))
+def _parse_attribute(lines: Lines, text: str) -> _Attribute:
+    declaration = _DECLARATION.match(text)
+    kind = "" if declaration is None else strip_remark(declaration[2])
+    values = split_cells(kind[1 : kind.rfind("}")]) if kind.startswith("{") else None
+    if declaration is None or (
+        values is not None and ("}" not in kind or "" in values or len({*values}) < len(values))
+    ):
         raise DataFileError(
-            header.path,
-            f"the names of its columns may be {_LONGER} times as long as its declarations, but "
-            f"{short(longest.name)!r}, a name of {len(longest.name)} characters, would be repeated "
-            f"for each of its {len(longest.values)} values; shorten it.",
+            lines.path,
+            f"an attribute is declared by '@attribute NAME numeric' or, with its different values, "
+            f"by '@attribute NAME {{a,b}}'; got {short(text)!r}. Correct that line of the file.",
+            line=lines.number,
         )
-    return [
-        name
-        for a in attributes
-        for name in ([f"{a.name}={value}" for value in a.values] if a.is_one_hot else [a.name])
-    ]
+    name = unquote(declaration[1])
+    if values is None:
+        word = kind.split()[0].lower() if kind else ""
+        return _Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word, {})
+    numbers = [number_of(value) for value in values]
+    if not any(map(math.isnan, numbers)):
+        return _Attribute(name, "nominal", dict(zip(values, numbers, strict=True)))
+    if len(values) > 2:
+        return _Attribute(name, f"nominal with {len(values)} values", {})
+    reverse = len(values) == 2 and _AFFIRMATIVE.get(values[0].lower()) == values[1].lower()
+    places = (1.0, 0.0) if reverse else (0.0, 1.0)
+    return _Attribute(name, "nominal", dict(zip(values, places, strict=False)), is_plain=False)
 
 
-class _OneHot:
-    """Positions of values become ones in columns of their own; only the ones are stored."""
+def _labels_beside(path: Path, relation: str) -> int | Path:
+    """Return what a file says of its labels: in the relation's name, or in an XML file beside."""
+    found = _MEKA_COUNT.search(relation)
+    # Weka appends what it did to the relation's name. Columns were moved or removed then, and
+    # the count in front no longer tells where the labels are.
+    if found is not None and "weka.filters" not in relation[found.end() :]:
+        return int(found[1])
+    beside = path.with_name(stem(path) + ".xml")
+    if beside.is_file():
+        return beside
+    raise DataFileError(
+        path,
+        "without labels=..., the relation's name must say by MEKA's '-C n' which columns are "
+        f"labels, and no filter of Weka may follow; it is {short(relation)!r}. Pass labels "
+        "(--labels): a Mulan XML file, a list of names, or a count.",
+    )
 
-    def __init__(self, header: Header, attributes: Sequence[Attribute]) -> None:
-        self._path = header.path
-        self._hot = np.array([attribute.is_one_hot for attribute in attributes])
-        self._width = np.array([len(a.values) if a.is_one_hot else 1 for a in attributes])
-        self._first = np.cumsum(self._width) - self._width
 
-    def __call__(self, X: Matrix) -> sparse.csr_array:
-        entries = sparse.coo_array(X)
-        row, column, value = entries.row, entries.col, entries.data
-        hot = self._hot[column]
-        missing = hot & np.isnan(value)
-        there = ~missing
-        column_of = self._first[column] + np.where(hot & there, value, 0).astype(np.int64)
-        self._check(X.shape[0], int(np.count_nonzero(hot)), self._width[column[missing]])
-        parts = [
-            (row[there], column_of[there], np.where(hot, 1.0, value)[there]),
-            self._declared_first(X.shape[0], row[hot], column[hot]),
-            self._missing(row[missing], column[missing]),
-        ]
-        rows, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        shape = (X.shape[0], int(self._width.sum()))
-        return sparse.csr_array(sparse.coo_array((values, (rows, columns)), shape=shape))
+class _Rows:
+    """Blocks of lines into rows of numbers; what unused columns hold is never looked at."""
 
-    def _check(self, n_rows: int, n_told: int, missing: np.ndarray) -> None:
-        """Refuse a block that says without words far more than its text does."""
-        n_missing = int(missing.sum())
-        n_first = n_rows * int(np.count_nonzero(self._hot)) - n_told
-        if n_first + n_missing > MOST_FILLED:
-            raise DataFileError(
-                self._path,
-                f"values of attributes with more than two values may fill {MOST_FILLED} places for "
-                f"each block of rows, but here {n_missing} are filled by missing values, which "
-                f"fill a place for each value declared, and {n_first} by values declared first; "
-                "leave such attributes out with ignore (--ignore on the command line).",
+    def __init__(self, path: Path, attributes: Sequence[_Attribute], used: np.ndarray) -> None:
+        self._path, self._attributes, self._used = path, attributes, used
+        taken = [a for a, is_used in zip(attributes, used, strict=True) if is_used]
+        for attribute in taken:
+            if attribute.kind not in ("numeric", "nominal"):
+                raise DataFileError(
+                    path,
+                    "an attribute must be numeric, or nominal with numbers or two values, but "
+                    f"{attribute.name!r} is of type {short(attribute.kind)!r}; leave it out with "
+                    f"ignore=[{attribute.name!r}] (--ignore {shlex.quote(attribute.name)} on the "
+                    "command line).",
+                )
+        self._is_plain = all(attribute.is_plain for attribute in taken)
+        self._left_out = {
+            column: attribute.left_out
+            for column, attribute in enumerate(attributes)
+            if used[column] and attribute.left_out != 0
+        }
+        columns: dict[tuple[float, ...], list[int]] = {}
+        for column, attribute in enumerate(attributes):
+            if used[column] and attribute.values:
+                columns.setdefault(tuple(attribute.values.values()), []).append(column)
+        self._nominal = [(np.array(group), allowed) for allowed, group in columns.items()]
+
+    def read(self, block: Block) -> TableBlock:
+        """Return the rows of a block, and what tells the line of each."""
+        values = self._at_once(block.text) if self._is_plain else None
+        rows = self._by_lines(block) if values is None else values
+        return rows, partial(_line_of, block)
+
+    def _at_once(self, text: bytes) -> Matrix | None:
+        """Return what a block holds; None where this cannot be vouched for."""
+        if b"\r" in text:
+            text = text.replace(b"\r\n", b"\n")
+        if b"\t" in text:
+            text = text.translate(_TAB_TO_BLANK)
+        parse = self._sparse if text.lstrip()[:1] == b"{" else self._dense
+        values = parse(text)
+        if values is None and b" " in text:
+            tight = re.sub(rb"  +", b" ", _LOOSE_BLANK.sub(rb"\1", text))
+            values = parse(tight) if len(tight) < len(text) else None
+        return values
+
+    def _dense(self, text: bytes) -> np.ndarray | None:
+        values = read_table(_DENSE, text, len(self._attributes))
+        if values is None:
+            return None
+        among = all(_among(values[:, group], allowed).all() for group, allowed in self._nominal)
+        return values if among else None
+
+    def _sparse(self, text: bytes) -> sparse.csr_array | None:
+        scan = _SPARSE.scan(text)
+        if scan is None or self._left_out:
+            return None
+        n_marks = scan.marks_per_row()  # "{", two for a pair, "}" only in an empty row, newline
+        counts = n_marks[n_marks > 1] // 2 - 1
+        # By the grammar index and value take turns.
+        index, data = scan.numbers[::2], scan.numbers[1::2].astype(np.float64)
+        n_columns = len(self._attributes)
+        if len(index) and not 0 <= index.min() <= index.max() < n_columns:
+            return None
+        columns = index.astype(np.int32)
+        for group, allowed in self._nominal:
+            good = _among(data, allowed)
+            if not good.all() and np.isin(columns[~good], group).any():
+                return None
+        return by_rows(columns, data, counts, n_columns)
+
+    def _by_lines(self, block: Block) -> sparse.csr_array:
+        columns: list[int] = []
+        data: list[float] = []
+        counts = []
+        for line, content in block.lines():
+            text = strip_remark(decoded(content))
+            if not text:
+                continue
+            try:
+                row = self._row(text)
+            except ValueError as error:
+                raise DataFileError(
+                    self._path, f"{error}. Correct that line of the file.", line=line
+                ) from error
+            columns += row.keys()
+            data += row.values()
+            counts.append(len(row))
+            if len(columns) > _MOST_FILLED + len(block.text):
+                raise DataFileError(
+                    self._path,
+                    f"values left out of sparse rows may fill {_MOST_FILLED} places for each block "
+                    f"of rows, but {len(self._left_out)} nominal attributes, whose first value is "
+                    "not 0, fill more; declare 0 first, or leave them out with ignore (--ignore on "
+                    "the command line).",
+                    line=line,
+                )
+        places = np.array(columns, np.int32), np.array(data, float), np.array(counts, np.int32)
+        rows = by_rows(*places, len(self._attributes))
+        assert rows is not None  # a dictionary has each column once
+        return rows
+
+    def _row(self, text: str) -> dict[int, float]:
+        attributes, used = self._attributes, self._used
+        if text.startswith("{"):
+            row = dict(self._left_out)
+            for column, cell in _sparse_cells(text, len(attributes)).items():
+                row[column] = attributes[column].number(cell) if used[column] else 0.0
+            return row
+        cells = split_cells(text)
+        if len(cells) != len(attributes):
+            raise ValueError(
+                f"a row must hold {len(attributes)} values, one per attribute, got {len(cells)}"
             )
+        numbers = (
+            attribute.number(cell) if is_used else 0.0
+            for attribute, cell, is_used in zip(attributes, cells, used, strict=True)
+        )
+        return {column: value for column, value in enumerate(numbers) if value != 0}
 
-    def _declared_first(self, n_rows: int, row: np.ndarray, column: np.ndarray) -> _Entries:
-        """The value in position 0 is a zero, which nothing stores: a one where nothing is told."""
-        place = np.cumsum(self._hot) - 1
-        told = np.zeros((n_rows, np.count_nonzero(self._hot)), dtype=bool)
-        told[row, place[column]] = True
-        rows, places = np.nonzero(~told)
-        return rows, self._first[self._hot][places], np.ones(len(rows))
 
-    def _missing(self, row: np.ndarray, column: np.ndarray) -> _Entries:
-        """NaN in every column of the attribute."""
-        width = self._width[column]
-        start = np.cumsum(width) - width
-        within = np.arange(width.sum()) - np.repeat(start, width)
-        columns = np.repeat(self._first[column], width) + within
-        return np.repeat(row, width), columns, np.full(len(columns), np.nan)
+def _line_of(block: Block, row: int) -> int:
+    """Return the number of the line in which a row of the block stands."""
+    filled = [number for number, line in block.lines() if strip_remark(decoded(line))]
+    return filled[row]
+
+
+def _among(values: np.ndarray, allowed: Sequence[float]) -> np.ndarray:
+    if len(allowed) > 8:
+        return np.isin(values, allowed)
+    found = values == allowed[0]
+    for value in allowed[1:]:
+        found |= values == value
+    return found
+
+
+def _sparse_cells(text: str, n_columns: int) -> dict[int, str]:
+    """Return the cells of a sparse row by their columns."""
+    cells: dict[int, str] = {}
+    inner = text[1:-1].strip() if text.endswith("}") else text
+    for pair in split_cells(inner, raw=True) if inner else []:
+        index, _, cell = pair.replace("\t", " ").partition(" ")
+        is_number = index.isdecimal() and index.isascii() and len(index) < 19
+        column = int(index) if is_number else n_columns
+        if not cell or column >= n_columns or column in cells:
+            raise ValueError(
+                f"a sparse row holds pairs 'index value' between braces, with indices from 0 to "
+                f"{n_columns - 1}, each of them once, got {short(pair)!r}"
+            )
+        cells[column] = unquote(cell)
+    return cells
 
 
 def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
@@ -295,15 +447,14 @@ def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         )
     # A name that looks like the option would be taken for it.
     name = writable(dataset.name).replace("-C", "-c")
-    relation = quote(f"{name}: -C -{dataset.n_labels}")
-    head = [f"@relation {relation}", ""]
+    head = [f"@relation {quote(f'{name}: -C -{dataset.n_labels}')}", ""]
     head += [f"@attribute {_quoted(name)} numeric" for name in features]
     head += [f"@attribute {_quoted(name)} {{0,1}}" for name in labels]
     head += ["", "@data", ""]
     write_label_names(labels, path.with_name(stem(path) + ".xml"))
     with atomic(path) as stream:
         stream.write("\n".join(head).encode())
-        for row in _sparse_rows(dataset) if sparse.issparse(dataset.X) else _dense_rows(dataset):
+        for row in _written_rows(dataset):
             stream.write(row.encode() + b"\n")
 
 
@@ -311,21 +462,20 @@ def _quoted(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else quote(writable(name))
 
 
-def _dense_rows(dataset: Dataset) -> Iterator[str]:
+def _written_rows(dataset: Dataset) -> Iterator[str]:
+    """Yield the rows as text; sparse ones where X is."""
+    Y, n_features = sparse.csr_array(dataset.Y), dataset.n_features
+    X = sparse.csr_array(dataset.X) if sparse.issparse(dataset.X) else None
     for row in range(dataset.n_samples):
-        labels = dataset.Y[[row]]
-        labels = labels.toarray() if sparse.issparse(labels) else labels
-        values = [*dataset.X[row].tolist(), *labels.ravel().tolist()]
-        yield ",".join(_cell(value) for value in values)
-
-
-def _sparse_rows(dataset: Dataset) -> Iterator[str]:
-    X, Y = sparse.csr_array(dataset.X), sparse.csr_array(dataset.Y)
-    n_features = X.shape[1]
-    for row in range(X.shape[0]):
-        labels = [(n_features + column, value) for column, value in row_of(Y, row)]
-        cells = sorted([*row_of(X, row), *labels])
-        yield "{" + ",".join(f"{column} {_cell(value)}" for column, value in cells if value) + "}"
+        labels = [(n_features + column, value) for column, value in row_of(Y, row) if value]
+        if X is None:
+            cells = [*map(_cell, dataset.X[row].tolist()), *["0"] * dataset.n_labels]
+            for column, _ in labels:
+                cells[column] = "1"
+            yield ",".join(cells)
+        else:
+            pairs = sorted([pair for pair in row_of(X, row) if pair[1]] + labels)
+            yield "{" + ",".join(f"{column} {_cell(value)}" for column, value in pairs) + "}"
 
 
 def _cell(value: float) -> str:

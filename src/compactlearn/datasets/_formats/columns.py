@@ -12,8 +12,8 @@ import numpy as np
 
 from compactlearn.core._atomic import atomic
 from compactlearn.core._params import nearest
-from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._parsing.unpacking import plain_ending, read_bytes
+from compactlearn.datasets._dataset import DataFileError
+from compactlearn.datasets._parsing.lines import opened, plain_ending
 
 __all__ = [
     "AnyLabels",
@@ -27,35 +27,17 @@ __all__ = [
 ]
 
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_ADVICE = "Give another file, a list of label names, or a count of label columns."
 
 
 @dataclass(frozen=True)
 class KnownColumns:
     """The columns that a model knows. Others of a table are left out, and labels may be absent.
 
-    Parameters
-    ----------
-    features : tuple of str or None
-        Names of the columns of X; None where there are none, and every column that is no label is
-        a feature.
-    labels : tuple of str
-        Names of the labels, as far as they have names.
+    Without names of features every column that is no label is one.
     """
 
     features: tuple[str, ...] | None
     labels: tuple[str, ...] = ()
-
-    def split(self, names: Sequence[str], ignore: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Positions of the features and of the labels among the columns of a table."""
-        labels, left_out = set(self.labels), set(ignore)
-        label_columns = [j for j, n in enumerate(names) if n in labels and n not in left_out]
-        others = [j for j, n in enumerate(names) if n not in labels and n not in left_out]
-        if self.features is None:
-            return others, label_columns
-        # A column with several values is called "name=value" in X.
-        wanted = {*self.features, *(f.rpartition("=")[0] for f in self.features if "=" in f)}
-        return [j for j in others if names[j] in wanted], label_columns
 
 
 #: What a user says of the labels, and what a reader is told.
@@ -71,37 +53,34 @@ def split_columns(
     *,
     unescape: Callable[[str], str] = str,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the feature columns and of the label columns, both ascending.
+    """Return the positions of the feature columns and of the label columns, both ascending.
 
-    Parameters
-    ----------
-    path : path
-        The table, for messages.
-    names : list of str
-        One per column of the table; a name may occur twice.
-    labels : path, str, list of str, int or KnownColumns
-        A Mulan XML file, a prefix of names, names, or a count from the front (n > 0) or from the
-        end (n < 0). A string is a file if it ends in .xml (or .xml.gz and so on). Or what a model
-        knows: then there may be no label column.
-    ignore : list of str
-        Columns that are neither.
-    unescape : callable
-        Applied to a name of the XML file that no column has as it stands.
+    ``labels`` is a Mulan XML file (as a string it ends in .xml, or .xml.gz and so on), a prefix of
+    names, names, a count from the front (n > 0) or from the end (n < 0), or what a model knows.
+    ``unescape`` is applied to a name of the XML file that no column has as it stands.
     """
     if isinstance(labels, KnownColumns):
-        features, present = labels.split(names, ignore)
-        return np.array(features, dtype=np.intp), np.array(present, dtype=np.intp)
+        return _columns_of_model(names, labels, set(ignore))
     known: dict[str, list[int]] = {}
     for column, name in enumerate(names):
         known.setdefault(name, []).append(column)
-    is_label = np.zeros(len(names), dtype=bool)
+    is_label, ignored = np.zeros((2, len(names)), dtype=bool)
     is_label[_label_columns(path, names, known, labels, unescape)] = True
-    ignored = np.zeros_like(is_label)
     ignored[_columns_of(path, known, ignore, "ignore")] = True
     label_columns = np.flatnonzero(is_label & ~ignored)
     if not label_columns.size:
         raise DataFileError(path, "no label column is left. Name fewer columns in ignore.")
     return np.flatnonzero(~is_label & ~ignored), label_columns
+
+
+def _columns_of_model(
+    names: Sequence[str], known: KnownColumns, ignore: set[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    labels = set(known.labels) - ignore
+    features = set(names if known.features is None else known.features) - labels - ignore
+    places = ([j for j, name in enumerate(names) if name in kept] for kept in (features, labels))
+    feature_columns, label_columns = (np.array(place, dtype=np.intp) for place in places)
+    return feature_columns, label_columns
 
 
 def _label_columns(
@@ -123,7 +102,15 @@ def _label_columns(
         listed = [n if n in known else unescape(n) for n in read_label_names(labels)]
         return _columns_of(path, known, listed, f"labels={os.fspath(labels)!r}")
     if isinstance(labels, str) and labels:
-        return _prefixed_columns(path, names, labels)
+        found = [column for column, name in enumerate(names) if name.startswith(labels)]
+        if not found:
+            raise DataFileError(
+                path,
+                f"labels={labels!r} is taken for a prefix of label names, but no column's name "
+                "starts with it. Pass the prefix of some, a list of names, a count, or an .xml "
+                "file.",
+            )
+        return found
     if isinstance(labels, Iterable) and not isinstance(labels, str | bytes):
         listed = list(labels)
         if listed and all(isinstance(name, str) for name in listed):
@@ -141,31 +128,14 @@ def is_xml(text: str) -> bool:
 
 
 def _counted_columns(path: Path, total: int, count: int) -> list[int]:
-    if total < 2:
-        raise DataFileError(
-            path,
-            f"features and labels need two columns or more, and the file has {total}; check that "
-            "it is whole.",
-        )
     if not 0 < abs(count) < total:
         raise DataFileError(
             path,
-            f"as a count, labels must be between 1 and {total - 1} (from the front) or between "
-            f"-{total - 1} and -1 (from the end), since the file has {total} columns; got "
-            f"{count}. Pass the number of label columns.",
+            f"as a count, labels must be from 1 to {total - 1} (from the front) or from "
+            f"-{total - 1} to -1 (from the end), since the file has {total} columns; got {count}. "
+            "Pass the number of label columns.",
         )
     return list(range(count) if count > 0 else range(total + count, total))
-
-
-def _prefixed_columns(path: Path, names: Sequence[str], prefix: str) -> list[int]:
-    found = [column for column, name in enumerate(names) if name.startswith(prefix)]
-    if not found:
-        raise DataFileError(
-            path,
-            f"labels={prefix!r} is taken for a prefix of label names, but no column's name starts "
-            "with it. Pass the prefix of some, a list of names, a count, or an .xml file.",
-        )
-    return found
 
 
 def _columns_of(
@@ -176,7 +146,6 @@ def _columns_of(
             f"{asked_by} must be a list of column names, got the string {names!r}; pass "
             f"[{names!r}]."
         )
-    columns = []
     for name in names:
         found = known.get(name, [])
         if len(found) != 1:
@@ -187,18 +156,11 @@ def _columns_of(
                 f"name {name!r}; correct it, or go by position (a count)."
                 f"{'' if found else nearest(name, known)}",
             )
-        columns += found
-    return columns
+    return [known[name][0] for name in names]
 
 
 def read_label_names(path: str | os.PathLike[str]) -> list[str]:
-    """The names in a Mulan label file, nested labels included, in the order of the file.
-
-    Raises
-    ------
-    DataFileError
-        If the file is not well-formed XML, declares a document type, or names no label.
-    """
+    """Return the names in a Mulan label file, nested labels included, in the order of the file."""
     names: list[str] = []
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -209,45 +171,32 @@ def read_label_names(path: str | os.PathLike[str]) -> list[str]:
     def refuse_document_type(*_: object) -> None:
         # Entities can be declared in a document type only. Without one nothing can expand
         # (no "billion laughs") and nothing outside this file can be referred to.
-        raise DataFileError(
-            path,
-            "a label file is plain XML without a document type, but this one declares one. Remove "
-            "the <!DOCTYPE ...> part if you trust the file.",
-            line=parser.CurrentLineNumber,
-        )
+        raise ValueError("it declares a document type (<!DOCTYPE ...>)")
 
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.StartElementHandler = start
     parser.StartDoctypeDeclHandler = refuse_document_type
+    reason = "it has none of these"
     try:
-        parser.Parse(read_bytes(path), True)
-    except expat.ExpatError as error:
-        raise DataFileError(
-            path,
-            f"label names are read from a Mulan XML file, but this is not well-formed XML "
-            f"({expat.ErrorString(error.code)}). {_ADVICE}",
-            line=error.lineno,
-        ) from error
-    except (LookupError, ValueError) as error:  # an encoding that Python does not know
-        if isinstance(error, DataFileError):
-            raise
-        raise DataFileError(path, f"its XML declares an unknown encoding. {_ADVICE}") from error
+        with opened(path) as stream:
+            parser.Parse(stream.read(), True)
+    except DataFileError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # or an unknown encoding
+        names, reason = [], str(error)
     if not names:
         raise DataFileError(
             path,
-            f'a Mulan label file must hold <label name="..."> elements, but has none. {_ADVICE}',
+            'a Mulan label file must be plain XML with <label name="..."> elements and no document '
+            f"type, but {reason}. Give another file, a list of label names, or a count of label "
+            "columns.",
+            line=parser.CurrentLineNumber,
         )
     return names
 
 
 def write_label_names(names: Sequence[str], path: str | os.PathLike[str]) -> None:
-    """Write a Mulan label file.
-
-    Raises
-    ------
-    ValueError
-        If a name holds a character that XML cannot.
-    """
+    """Write a Mulan label file; raise ValueError for a character that XML cannot hold."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>']
     lines.append('<labels xmlns="http://mulan.sourceforge.net/labels">')
     lines += [f"<label name={quoteattr(writable(name))}></label>" for name in names]
@@ -257,13 +206,7 @@ def write_label_names(names: Sequence[str], path: str | os.PathLike[str]) -> Non
 
 
 def writable(name: str) -> str:
-    """The name, if a text file can hold it.
-
-    Raises
-    ------
-    ValueError
-        If it has control characters or halves of a surrogate pair.
-    """
+    """Return the name; raise ValueError for control characters and halves of surrogate pairs."""
     found = _UNWRITABLE.search(name)
     if found is not None:
         raise ValueError(

@@ -1,40 +1,28 @@
-"""Tables as text: comma, semicolon or tab between the cells, names in the first line."""
+"""Tables as text: comma, semicolon, tab or bar between the cells, names in the first line."""
 
 import csv
 import math
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 
-from compactlearn.datasets._dataset import Dataset
-from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, short
 from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of, whole
-from compactlearn.datasets._parsing.number_blocks import SKIP, VALUE, Grammar
-from compactlearn.datasets._parsing.unpacking import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, table_parts, whole
+from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.number_blocks import read_table, table_grammar
 
-__all__ = [
-    "csv_parts",
-    "first_line",
-    "number_of",
-    "read_csv",
-    "split_rows",
-    "text_lines",
-    "wrong_width",
-]
+__all__ = ["csv_parts", "first_line", "number_of", "read_csv", "split_rows", "text_lines"]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _BATCH = 1 << 16  # cells
-
-# Some rows, and what tells the line of each.
-_NumberedRows = tuple[np.ndarray, Callable[[int], int]]
 
 
 def read_csv(
@@ -82,12 +70,8 @@ def read_csv(
     >>> films.feature_names, films.X.ravel(), films.Y.toarray()
     (('minutes',), array([ 96., 121.]), array([[1, 0], [0, 1]]))
     """
-    return whole(
-        path,
-        csv_parts(
-            path, None, labels, delimiter=delimiter, header=header, ignore=ignore, limits=limits
-        ),
-    )
+    options = {"delimiter": delimiter, "header": header, "ignore": ignore, "limits": limits}
+    return whole(path, csv_parts(path, None, labels, **options))
 
 
 def csv_parts(
@@ -110,20 +94,18 @@ def csv_parts(
     with Lines(path, limits) as lines:
         least = 1 if isinstance(labels, KnownColumns) else 2
         names, delimiter = _names(lines, delimiter, header, least)
-        feature_columns, label_columns = split_columns(lines.path, names, labels, ignore)
-        table = LabelledRows(lines.path, names, feature_columns, label_columns)
-        ignored = np.ones(len(names), dtype=bool)
-        ignored[feature_columns] = ignored[label_columns] = False
-        yield from parts_of(table, _blocks(lines, names, delimiter, ignored), size)
+        features, chosen = split_columns(lines.path, names, labels, ignore)
+        used = {*features.tolist(), *chosen.tolist()}
+        blocks = _blocks(lines, names, delimiter, used)
+        yield from table_parts(lines.path, names, features, chosen, blocks, size)
 
 
 def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tuple[list[str], str]:
     first, delimiter = first_line(lines, delimiter)
-    text = decoded(first).rstrip("\r")
-    texts = iter([text + "\n"])
+    texts = iter([decoded(first).rstrip("\r") + "\n"])
     if header:  # a name may hold a line end between quotes
         texts = chain(texts, text_lines(lines))
-    cells = next(split_rows(lines, texts, delimiter), (1, []))[1]
+    cells = next(split_rows(lines.path, texts, delimiter), (1, []))[1]
     if not header:
         lines.push_back(first)
     if len(cells) < least:
@@ -137,29 +119,17 @@ def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tup
 
 
 def first_line(lines: Lines, delimiter: str | None) -> tuple[bytes, str]:
-    """Return the first line of a table, and what is between its cells.
-
-    Raises
-    ------
-    DataFileError
-        If there is none, or it is no text.
-    """
+    """Return the first line of a table, and what is between its cells."""
     first = lines.line()
-    if first is None or not first.strip():
-        what = "the file is empty" if first is None else "the first line is empty"
+    if first is None or not first.strip() or b"\0" in first:
+        what = "holds zero bytes, as no text does" if first and first.strip() else "is empty"
         raise DataFileError(
             lines.path,
-            f"a table starts with a line of names or of numbers, but {what}. Check that it is the "
-            "right file and that it is whole.",
+            f"a table is text that starts with a line of names or of numbers, but "
+            f"{'the file' if first is None else 'its first line'} {what}. Check that it is the "
+            "right file and that it is whole; pass the format of another (--format on the command "
+            "line), or the encoding of a text, such as 'utf-16' (--encoding).",
             line=None if first is None else 1,
-        )
-    if b"\0" in first:
-        raise DataFileError(
-            lines.path,
-            "a table is text, but its first line holds zero bytes, as no text does. Check that it "
-            "is the right file; pass the format of another (--format on the command line), or the "
-            "encoding of a text, such as 'utf-16' (--encoding).",
-            line=1,
         )
     return first, delimiter or max(_DELIMITERS, key=decoded(first).count)
 
@@ -171,14 +141,18 @@ def text_lines(lines: Lines) -> Iterator[str]:
 
 
 def split_rows(
-    lines: Lines,
+    path: Path,
     texts: Iterator[str],
     delimiter: str,
-    before: int = 0,
     *,
+    before: int = 0,
+    width: int | None = None,
     quoted: bool = True,
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row of a table that is not empty, after the number of its last line."""
+    """Yield each row of a table that is not empty, after the number of its last line.
+
+    All must have ``width`` cells; None is as many as the first one has.
+    """
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(texts, delimiter=delimiter, strict=True, quoting=quoting)
     while True:
@@ -187,96 +161,80 @@ def split_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            raise DataFileError(
-                lines.path,
-                f"its cells cannot be told apart ({error}). Correct that line of the file.",
-                line=before + reader.line_num,
-            ) from error
-        if cells:
-            yield before + reader.line_num, cells
-
-
-def wrong_width(path: Path, line: int, expected: int, got: int) -> DataFileError:
-    """Return the refusal of a row with more or fewer cells than columns."""
-    return DataFileError(
+            fault = f"its cells cannot be told apart ({error})"
+            break
+        if not cells or (len(cells) == 1 and width != 1 and not cells[0].strip()):
+            continue
+        width = width or len(cells)
+        if len(cells) != width:
+            fault = f"a row must hold {width} cells, one per column, got {len(cells)}"
+            break
+        yield before + reader.line_num, cells
+    raise DataFileError(
         path,
-        f"a row must hold {expected} cells, one per column, got {got}. Correct that line of the "
-        "file; a text that holds the delimiter or a line end stands in double quotes.",
-        line=line,
+        f"{fault}. Correct that line of the file; a text that holds the delimiter or a line end "
+        "stands in double quotes.",
+        line=before + reader.line_num,
     )
 
 
 def _blocks(
-    lines: Lines, names: list[str], delimiter: str, ignored: np.ndarray
-) -> Iterator[_NumberedRows]:
-    d = delimiter
-    grammar = Grammar(
-        {f"\n0{d}": VALUE, f"{d}0{d}": VALUE, f"{d}0\n": VALUE, "\n0\n": VALUE, "\n\n": SKIP}
-    )
+    lines: Lines, names: Sequence[str], delimiter: str, used: set[int]
+) -> Iterator[TableBlock]:
+    grammar = table_grammar(delimiter)
     blocks = lines.blocks()
     for block in blocks:
         quoted = b'"' in block.text  # a cell may go on in the next block
-        values = None if quoted else _at_once(grammar, block, len(names))
+        text = block.text.replace(b"\r\n", b"\n")
+        values = None if quoted else read_table(grammar, text, len(names))
         if values is not None:
-            yield values, partial(_filled_line, block)
+            yield values, partial(_line_of, block)
             continue
         taken = chain([block], blocks) if quoted else [block]
         texts = (decoded(line) + "\n" for part in taken for _, line in part.lines())
-        yield from _by_lines(lines, texts, names, d, ignored, block.first_line - 1)
+        before, width = block.first_line - 1, len(names)
+        rows = split_rows(lines.path, texts, delimiter, before=before, width=width)
+        yield from _by_lines(lines.path, rows, names, used)
 
 
-def _at_once(grammar: Grammar, block: Block, n_columns: int) -> np.ndarray | None:
-    scan = grammar.scan(block.text.replace(b"\r\n", b"\n"))
-    if scan is None:
-        return None
-    per_row = scan.per_row(VALUE)
-    if not ((per_row == n_columns) | (per_row == 0)).all():
-        return None
-    return scan.numbers.astype(np.float64, copy=False).reshape(-1, n_columns)
-
-
-def _filled_line(block: Block, row: int) -> int:
+def _line_of(block: Block, row: int) -> int:
     return [number for number, line in block.lines() if line.strip()][row]
 
 
 def _by_lines(
-    lines: Lines,
-    texts: Iterator[str],
-    names: list[str],
-    delimiter: str,
-    ignored: np.ndarray,
-    before: int,
-) -> Iterator[_NumberedRows]:
-    found = split_rows(lines, texts, delimiter, before)
-    rows = (row for row in found if len(row[1]) > 1 or row[1][0].strip())
+    path: Path, rows: Iterator[tuple[int, list[str]]], names: Sequence[str], used: set[int]
+) -> Iterator[TableBlock]:
     size = max(1, _BATCH // len(names))
     while batch := list(islice(rows, size)):
-        values = np.empty((len(batch), len(names)))
-        for row, (number, cells) in enumerate(batch):
-            if len(cells) != len(names):
-                raise wrong_width(lines.path, number, len(names), len(cells))
-            for column, cell in enumerate(cells):
-                values[row, column] = 0.0 if ignored[column] else number_of(cell.strip())
-                if np.isinf(values[row, column]):
-                    raise DataFileError(
-                        lines.path,
-                        f"the column {names[column]!r} must hold finite numbers, got "
-                        f"{short(cell.strip())!r}. Correct that line, or leave the column out with "
-                        f"ignore=[{names[column]!r}] (on the command line --ignore "
-                        f"{shlex.quote(names[column])}, or fit --categories auto for a column of "
-                        "categories).",
-                        line=number,
-                    )
-        yield values, [number for number, _ in batch].__getitem__
+        values = np.array(
+            [
+                [number_of(cell) if j in used else 0.0 for j, cell in enumerate(cells)]
+                for _, cells in batch
+            ]
+        )
+        wrong = np.argwhere(np.isinf(values))
+        if wrong.size:
+            row, column = wrong[0]
+            line, cells = batch[row]
+            raise DataFileError(
+                path,
+                f"the column {names[column]!r} must hold finite numbers, got "
+                f"{short(cells[column].strip())!r}. Correct that line, or leave the column out "
+                f"with ignore=[{names[column]!r}] (on the command line --ignore "
+                f"{shlex.quote(names[column])}, or fit --categories auto for a column of "
+                "categories).",
+                line=line,
+            )
+        yield values, [line for line, _ in batch].__getitem__
 
 
 def number_of(cell: str) -> float:
-    """The number, NaN if it is missing, infinity if it is none."""
+    """Return the number in a cell, NaN if it is missing, infinity if it is none."""
     try:
         value = float(cell) if "_" not in cell and cell.isascii() else math.inf
     except ValueError:
         value = math.inf
     if math.isfinite(value):
         return value
-    word = cell.lower()
+    word = cell.strip().lower()
     return math.nan if word in _MISSING else _WORDS.get(word, math.inf)

@@ -5,14 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from compactlearn.datasets._dataset import Dataset, Matrix
-from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
 from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, Labels
 from compactlearn.datasets._formats.reading import WITH_COLUMNS, format_of, read
-from compactlearn.datasets._parsing.unpacking import Limits
+from compactlearn.datasets._parsing.lines import Limits
 
 __all__ = ["ModelColumns", "TextColumns", "arranged", "read_for_model"]
 
@@ -40,7 +36,7 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """What a model was fitted to.
+    """The columns of features and labels that a model was fitted to.
 
     Parameters
     ----------
@@ -109,14 +105,10 @@ def read_for_model(
     """
     chosen = format or format_of(path, limits)
     said: AnyLabels = labels
-    if labels is None and chosen in WITH_COLUMNS:
+    if chosen not in WITH_COLUMNS:
+        options = {"n_features": columns.n_features, "n_labels": columns.n_labels, **options}
+    elif labels is None:
         said = KnownColumns(columns.features, columns.labels or ())
-    elif chosen in ("xmlrepo", "libsvm"):
-        options = {"n_features": columns.n_features, **options}
-        if chosen == "libsvm" and columns.labels is not None:
-            options = {"label_names": columns.labels, **options}
-        else:
-            options = {"n_labels": columns.n_labels, **options}
     found = read(path, said, format=chosen, limits=limits, **options)
     return arranged(found, columns, with_labels=with_labels)
 
@@ -124,7 +116,7 @@ def read_for_model(
 def arranged(
     found: Dataset, columns: ModelColumns, *, with_labels: bool
 ) -> tuple[Matrix, Matrix | None]:
-    """The columns that a model knows, in its order, from a data set that may have others.
+    """Return the columns that a model knows, in its order, from a data set that may have others.
 
     Parameters
     ----------
@@ -139,57 +131,47 @@ def arranged(
     DataFileError
         If a column is missing.
     """
-    X = _taken(found.X, found.feature_names, columns.features, found.source, "feature")
-    if X.shape[1] != columns.n_features:
-        raise DataFileError(
-            found.source,
-            f"the model was fitted to {columns.n_features} features, but the file has "
-            f"{X.shape[1]}. Give it rows with the columns that it was fitted to, in their order.",
-        )
+    X = _ordered(found.X, found.feature_names, columns.features, found.source, "feature")
+    _check_count(X, columns.n_features, found.source, "features")
     if not with_labels:
         return X, None
-    Y = _taken(found.Y, found.label_names, columns.labels, found.source, "label")
-    if Y.shape[1] != columns.n_labels:
-        raise DataFileError(
-            found.source,
-            f"the model knows {columns.n_labels} labels, but the file has {Y.shape[1]}. Give it "
-            "rows with the labels that it was fitted to, in their order; where the file does not "
-            "say which columns these are, pass labels (--labels on the command line).",
-        )
+    Y = _ordered(found.Y, found.label_names, columns.labels, found.source, "label")
+    _check_count(Y, columns.n_labels, found.source, "labels")
     return X, Y
 
 
-def _taken(
+def _check_count(matrix: Matrix, count: int, source: str, what: str) -> None:
+    if matrix.shape[1] != count:
+        raise DataFileError(
+            source,
+            f"the model was fitted to {count} {what}, but the file has {matrix.shape[1]}. Give it "
+            f"rows with the {what} that it was fitted to, in their order; where the file does not "
+            "say which columns are labels, pass labels (--labels on the command line).",
+        )
+
+
+def _ordered(
     matrix: Matrix,
     names: Sequence[str] | None,
     wanted: Sequence[str] | None,
     source: str,
     what: str,
 ) -> Matrix:
-    """The columns by their names; as they are, where one side has none."""
+    """Return the columns by their names; as they are, where one side has none."""
     if names is None or wanted is None or tuple(names) == tuple(wanted):
         return matrix
     place = {name: column for column, name in enumerate(names)}
-    repeated = len(place) < len(names) or len(set(wanted)) < len(wanted)
-    # Of a column with several values, those that do not occur in this file are columns of zeros.
-    several = {name.rpartition("=")[0] for name in names if "=" in name}
-    missing = [
-        name for name in wanted if name not in place and name.rpartition("=")[0] not in several
-    ]
+    missing = [name for name in wanted if name not in place]
     if missing:
         raise DataFileError(
             source,
             f"the model needs a column for each {what} that it was fitted to, but the file has "
             f"none called {short(', '.join(map(repr, missing)))}. Give it a table with that name.",
         )
-    if repeated:
+    if len(place) < len(names) or len(set(wanted)) < len(wanted):
         raise DataFileError(
             source,
             f"columns are found by their names, but several {what}s have the same one. Give the "
             "model a table with its columns in the order that it was fitted to.",
         )
-    columns = np.array([place.get(name, len(names)) for name in wanted], dtype=np.intp)
-    if (columns == len(names)).any():
-        nothing = sparse.csr_array((matrix.shape[0], 1), dtype=matrix.dtype)
-        matrix = sparse.csr_array(sparse.hstack([sparse.csr_array(matrix), nothing], format="csr"))
-    return matrix[:, columns]
+    return matrix[:, [place[name] for name in wanted]]

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._params import nearest
-from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._dataset import DataFileError, short
 from compactlearn.datasets._formats.columns import KnownColumns, Labels, split_columns
 from compactlearn.datasets._formats.delimited import number_of
 from compactlearn.datasets._formats.texts import read_columns, tags_of
@@ -19,48 +19,27 @@ from compactlearn.datasets._parsing.assemble import stem
 
 __all__ = ["MixedColumns", "MixedTable", "read_mixed"]
 
+_Table = Mapping[str, Sequence[Any]]
+
 
 @dataclass(frozen=True)
 class MixedColumns:
-    """The columns of a table of numbers and categories that a model was fitted to.
-
-    Parameters
-    ----------
-    features : tuple of str
-        All columns of features.
-    categories : tuple of str
-        Those of them that hold categories.
-    labels : tuple of str
-        The columns of labels, or the names of the tags.
-    tags : str or None
-        The column of the tags, where labels are no columns.
-    sep : str
-        What stands between the tags of a cell.
-    header : bool
-        Whether the columns have names.
-    """
+    """The columns of a table of numbers and categories that a model was fitted to."""
 
     features: tuple[str, ...]
-    categories: tuple[str, ...]
-    labels: tuple[str, ...] = ()
-    tags: str | None = None
+    categories: tuple[str, ...]  # those of them that hold categories
+    labels: tuple[str, ...] = ()  # columns, or names of tags
+    tags: str | None = None  # the column of the tags, where labels are no columns
     sep: str = ";"
     header: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class MixedTable:
-    """Rows of numbers and categories, and their labels.
+    """Rows of numbers and categories, and their labels as a matrix, or the tags of each row.
 
-    Parameters
-    ----------
-    X : ndarray of objects
-        Floats, NaN where a number is missing, and strings, "" where a category is missing.
-    Y : csr_array, list of tuple of str, or None
-        The labels as a matrix, or the tags of each row; None where they were not asked for.
-    columns : MixedColumns
-    name : str
-        What the file is called.
+    X has objects: floats, NaN where a number is missing, and strings, "" where a category is
+    missing. Y is None where labels were not asked for.
     """
 
     X: np.ndarray
@@ -94,20 +73,18 @@ def read_mixed(
     with_labels: bool = True,
     **options: Any,
 ) -> MixedTable:
-    """Read a table whose columns hold numbers or categories, and may lack values.
+    """Read a CSV, TSV, JSON lines or Parquet table whose columns hold numbers or categories.
 
     Parameters
     ----------
     path : str or path
-        A CSV, TSV or Parquet file, or JSON lines.
+        The file.
     labels : path, str, list of str, int or None
         Which columns are labels, as in `read`; None where `tags` is given.
     categories : "auto" or list of str
         The columns of categories; "auto" takes those with a value that is no number.
-    tags : str, optional
-        The column with the tags of each row, names with `sep` between them.
-    sep : str
-        What stands between the tags of a cell.
+    tags, sep : str
+        The column with the tags of each row, and what stands between them.
     ignore : list of str
         Columns to leave out.
     known : MixedColumns, optional
@@ -117,11 +94,6 @@ def read_mixed(
         Whether labels are needed too.
     **options
         ``format``, ``delimiter``, ``header``, ``encoding`` and ``limits`` of `read_texts`.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file and the reason.
 
     Examples
     --------
@@ -136,8 +108,18 @@ def read_mixed(
     path = Path(path)
     table = read_columns(path, **options)
     if known is None:
-        header = options.get("header", True)
-        known = _columns(path, table, labels, categories, tags, sep, ignore, header=header)
+        names = list(table)
+        asked = KnownColumns(None, (tags,)) if tags is not None else labels
+        places, label_places = split_columns(path, names, asked, ignore)
+        features = tuple(names[j] for j in places)
+        known = MixedColumns(
+            features,
+            _categories(path, table, features, categories),
+            () if tags is not None else tuple(names[j] for j in label_places),
+            tags,
+            sep,
+            options.get("header", True),
+        )
     wanted = [*known.features, *([known.tags] if known.tags and with_labels else [])]
     wanted += known.labels if with_labels and known.tags is None else ()
     absent = next((name for name in wanted if name not in table), None)
@@ -150,43 +132,26 @@ def read_mixed(
     X = np.empty((len(next(iter(table.values()))), len(known.features)), dtype=object)
     for j, name in enumerate(known.features):
         is_category = name in known.categories
-        X[:, j] = (
-            [_category(v) for v in table[name]] if is_category else _numbers(path, name, table)
-        )
+        X[:, j] = [*map(_category, table[name])] if is_category else _numbers(path, name, table)
     return MixedTable(X, _labels(path, table, known) if with_labels else None, known, stem(path))
 
 
-def _columns(
-    path: Path,
-    table: Mapping[str, Sequence[Any]],
-    labels: Labels,
-    categories: str | Sequence[str],
-    tags: str | None,
-    sep: str,
-    ignore: Sequence[str],
-    *,
-    header: bool,
-) -> MixedColumns:
-    """The columns of a table and their kinds."""
-    names = list(table)
-    asked = KnownColumns(None, (tags,)) if tags is not None else labels
-    feature_places, label_places = split_columns(path, names, asked, ignore)
-    features = tuple(names[j] for j in feature_places)
-    chosen = [name for name in features if not all(map(_is_number, table[name]))]
-    if categories != "auto":
-        chosen = list(categories)
-    for name in chosen:
+def _categories(
+    path: Path, table: _Table, features: Sequence[str], asked: str | Sequence[str]
+) -> tuple[str, ...]:
+    if asked == "auto":
+        return tuple(n for n in features if any(math.isinf(_number(v)) for v in table[n]))
+    for name in asked:
         if name not in features:
             raise DataFileError(
                 path,
                 f"categories must name columns of features, but none is called {name!r}. Pass some "
                 f"of them, or auto.{nearest(name, features)}",
             )
-    found = () if tags is not None else tuple(names[j] for j in label_places)
-    return MixedColumns(features, tuple(chosen), found, tags, sep, header)
+    return tuple(asked)
 
 
-def _labels(path: Path, table: Mapping[str, Sequence[Any]], columns: MixedColumns) -> Any:
+def _labels(path: Path, table: _Table, columns: MixedColumns) -> Any:
     if columns.tags is not None:
         cells = table[columns.tags]
         return [tags_of(path, cell, columns.tags, columns.sep, None) for cell in cells]
@@ -194,29 +159,25 @@ def _labels(path: Path, table: Mapping[str, Sequence[Any]], columns: MixedColumn
     wrong = np.argwhere((Y != 0) & (Y != 1))
     if wrong.size:
         row, column = wrong[0]
+        name = columns.labels[column]
         raise DataFileError(
             path,
-            f"a label must be 0 or 1 in every row, but {columns.labels[column]!r} holds "
-            f"{short(repr(table[columns.labels[column]][row]))} in row {row}; check which columns "
-            "are labels.",
+            f"a label must be 0 or 1 in every row, but {name!r} holds "
+            f"{short(repr(table[name][row]))} in row {row}; check which columns are labels.",
         )
     return sparse.csr_array(Y)
 
 
 def _number(value: Any) -> float:
-    """The number, NaN if it is missing, infinity if it is none."""
+    """Return the number, NaN if it is missing, infinity if it is none."""
     if value is None:
         return math.nan
     if isinstance(value, str):
-        return number_of(value.strip())
+        return number_of(value)
     return float(value) if isinstance(value, int | float | np.number) else math.inf
 
 
-def _is_number(value: Any) -> bool:
-    return not math.isinf(_number(value))
-
-
-def _numbers(path: Path, name: str, table: Mapping[str, Sequence[Any]]) -> np.ndarray:
+def _numbers(path: Path, name: str, table: _Table) -> np.ndarray:
     values = np.array([_number(value) for value in table[name]])
     wrong = np.flatnonzero(np.isinf(values))
     if wrong.size:
@@ -231,7 +192,7 @@ def _numbers(path: Path, name: str, table: Mapping[str, Sequence[Any]]) -> np.nd
 
 
 def _category(value: Any) -> str:
-    """A category as a text, which is empty where it is missing."""
+    """Return a category as a text, which is empty where it is missing."""
     if value is None or value != value:
         return ""
     if isinstance(value, float) and value.is_integer():

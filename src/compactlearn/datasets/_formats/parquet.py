@@ -13,11 +13,10 @@ from scipy import sparse
 
 from compactlearn.core._atomic import atomic
 from compactlearn.core._optional import require
-from compactlearn.datasets._dataset import Dataset
-from compactlearn.datasets._errors import DataFileError, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, short
 from compactlearn.datasets._formats.columns import AnyLabels, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, LabelledRows, parts_of, whole
-from compactlearn.datasets._parsing.unpacking import Limits, present
+from compactlearn.datasets._parsing.assemble import LabelledPart, table_parts, whole
+from compactlearn.datasets._parsing.lines import Limits, present
 
 __all__ = [
     "arrow_parts",
@@ -92,7 +91,7 @@ def parquet_parts(
 
 @contextmanager
 def open_parquet(path: Path, as_dictionary: Sequence[str] = ()) -> Iterator[Any]:
-    """A Parquet file as pyarrow has it; inside, what pyarrow refuses is a DataFileError.
+    """Open a Parquet file; inside, what pyarrow refuses is a DataFileError.
 
     The columns of the paths ``as_dictionary`` are read without repeating equal values.
     """
@@ -124,7 +123,7 @@ def _arrow_errors(path: Path, what: str) -> Iterator[None]:
 
 def arrow_parts(
     path: str | os.PathLike[str],
-    size: int,
+    size: int | None,
     labels: AnyLabels = None,
     *,
     ignore: Sequence[str] = (),
@@ -137,8 +136,9 @@ def arrow_parts(
     with _arrow_errors(path, "Arrow"), arrow.memory_map(os.fspath(path), "r") as source:
         stored = ipc.open_file(source)
         batches = (stored.get_batch(place) for place in range(stored.num_record_batches))
+        step = size or max(1, _BATCH // max(1, len(stored.schema.names)))
         sliced = (
-            batch.slice(start, size) for batch in batches for start in range(0, len(batch), size)
+            batch.slice(start, step) for batch in batches for start in range(0, len(batch), step)
         )
         yield from _parts(path, stored.schema, sliced, size, labels, ignore)
 
@@ -150,15 +150,6 @@ def parquet_rows(
 
     A few bytes can stand for a long text in a million rows. So texts are read as indices of
     different values, and counted before they are decoded.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    columns : list of str
-        Names of its columns.
-    limits : Limits, optional
-        How far the file may expand.
     """
     limits, stored_bytes = limits or Limits(), path.stat().st_size
     with open_parquet(path) as stored:
@@ -205,7 +196,7 @@ def _decoded_bytes(column: Any) -> int:
 
 
 def rows_stored(path: Path) -> int:
-    """How many rows a Parquet file says it has."""
+    """Return how many rows a Parquet file says it has."""
     with open_parquet(path) as stored:
         return stored.metadata.num_rows
 
@@ -223,11 +214,17 @@ def _parts(
     labels = note.get("n_labels") if labels is None else labels
     feature_columns, label_columns = split_columns(path, schema.names, labels, ignore)
     wanted = sorted(int(column) for column in [*feature_columns, *label_columns])
-    for column in wanted:
-        _check_type(path, schema.field(column), arrow)
-    table = LabelledRows(path, schema.names, feature_columns, label_columns)
+    for field in map(schema.field, wanted):
+        kind, types = field.type, arrow.types
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise DataFileError(
+                path,
+                f"a column must hold numbers, but {field.name!r} is of type "
+                f"{short(str(kind))!r}. Name it in ignore, convert it first, or pass fit "
+                "--categories auto on the command line.",
+            )
     blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
-    for part in parts_of(table, blocks, size):
+    for part in table_parts(path, schema.names, feature_columns, label_columns, blocks, size):
         yield replace(
             part,
             feature_names=part.feature_names if note.get("feature_names", True) else None,
@@ -259,17 +256,6 @@ def _note(path: Path, schema: Any) -> dict[str, Any]:
     if not isinstance(note, dict) or any(type(note.get(k)) is not t for k, t in kinds.items()):
         raise DataFileError(path, "the note of compactlearn in its metadata is damaged.")
     return note
-
-
-def _check_type(path: Path, field: Any, arrow: Any) -> None:
-    types = arrow.types
-    kind = field.type
-    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-        raise DataFileError(
-            path,
-            f"a column must hold numbers, but {field.name!r} is of type {short(str(kind))!r}. Name "
-            "it in ignore, convert it first, or pass fit --categories auto on the command line.",
-        )
 
 
 def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from compactlearn.core._optional import require
@@ -14,6 +14,8 @@ __all__ = ["PREDICTION_FORMATS", "Ranked", "write_predictions"]
 
 #: Of each row the labels, best first, each with its score.
 Ranked = Sequence[Sequence[tuple[str, float]]]
+PREDICTION_FORMATS = ("csv", "tsv", "jsonl", "parquet", "xmlrepo")
+_Kept = Mapping[str, Sequence[Any]]
 
 
 def write_predictions(
@@ -79,77 +81,47 @@ def write_predictions(
             f"Predictions are written as {', '.join(PREDICTION_FORMATS)}, and format is "
             f"{format!r}; pass one of these.{nearest(format, PREDICTION_FORMATS)}"
         )
-    if digits is not None:
-        rows = [[(name, float(f"{score:.{digits}g}")) for name, score in row] for row in rows]
+    is_text = format in ("csv", "tsv")
     kept = kept or {}
-    _check_kept(kept, len(rows), format, k)
-    if format in _DELIMITERS:
-        _write_delimited(stream, rows, _DELIMITERS[format], sep, k, kept, raw=raw_cells)
-    else:
-        _WRITERS[format](stream, rows, label_names, kept)
-
-
-def _check_kept(kept: Mapping[str, Sequence[Any]], n_rows: int, format: str, k: int | None) -> None:
-    if kept and format == "xmlrepo":
+    own = ["row", "labels", "scores"]
+    if is_text and k is not None:
+        own = ["row", *(f"{what}_{j}" for j in range(1, k + 1) for what in ("label", "score"))]
+    if (kept and format == "xmlrepo") or set(kept) & set(own):
         raise ValueError(
-            "xmlrepo has labels and scores only, and columns are to be kept "
-            f"({', '.join(kept)}); write CSV, JSON lines or Parquet, or keep none."
+            f"kept must name columns other than {', '.join(own)}, which the table has of its own, "
+            f"and xmlrepo has labels and scores only; got {', '.join(kept)} for {format!r}. Leave "
+            "them out, rename them in the data, or write another format."
         )
-    own = _headings(k) if format in _DELIMITERS else _headings(None)
-    for name, values in kept.items():
-        if name in own:
-            raise ValueError(
-                f"The table of predictions has a column {name!r} of its own, and one of that name "
-                "is to be kept; leave it out, or rename it in the data."
-            )
-        if len(values) != n_rows:
-            raise ValueError(
-                f"A kept column must have a value for each of the {n_rows} rows, and {name!r} has "
-                f"{len(values)}; pass as many."
-            )
-
-
-def _write_delimited(
-    stream: BinaryIO,
-    rows: Ranked,
-    delimiter: str,
-    sep: str,
-    k: int | None,
-    kept: Mapping[str, Sequence[Any]],
-    *,
-    raw: bool,
-) -> None:
-    row_heading, *headings = _headings(k)
-    lines: list[list[Any]] = [[row_heading, *kept, *headings]]
-    for place, row in enumerate(rows):
-        own = [_cell(values[place]) for values in kept.values()]
-        lines.append([place, *own, *(_joined(row, sep) if k is None else _ranks(row, k))])
+    rounded = [
+        [(name, float(score if digits is None else f"{score:.{digits}g}")) for name, score in row]
+        for row in rows
+    ]
+    if format == "parquet":
+        _write_parquet(stream, rounded, kept)
+        return
+    if is_text:
+        cells = _joined(rounded, sep) if k is None else _ranked(rounded, k)
+        table = ([place, *_row_of(kept, place).values(), *row] for place, row in enumerate(cells))
+        delimiter = "," if format == "csv" else "\t"
+        lines = (
+            csv_line(map(_cell, line), delimiter, raw=raw_cells)
+            for line in ([own[0], *kept, *own[1:]], *table)
+        )
+    else:
+        lines = _json_lines(rounded, kept) if format == "jsonl" else _pairs(rounded, label_names)
     for line in lines:
-        stream.write(csv_line(line, delimiter, raw=raw).encode())
+        stream.write(line.encode(errors="replace"))
 
 
-def _headings(k: int | None) -> list[str]:
-    if k is None:
-        return ["row", "labels", "scores"]
-    return ["row", *(f"{what}_{rank}" for rank in range(1, k + 1) for what in ("label", "score"))]
+def _row_of(kept: _Kept, place: int) -> dict[str, Any]:
+    return {name: values[place] for name, values in kept.items()}
 
 
 def _cell(value: Any) -> Any:
-    """Return the text of a cell for a value of JSON or Parquet."""
+    """Return what a cell of text holds for a value of JSON or Parquet."""
     if value is None:
         return ""
     return json.dumps(value, default=str) if isinstance(value, dict | list) else value
-
-
-def _joined(row: Sequence[tuple[str, float]], sep: str) -> list[Any]:
-    for name, _ in row:
-        if sep in name:
-            raise ValueError(
-                f"The labels of a row are written with {sep!r} between them, and {name!r} has that "
-                "in its name; pass another sep (--sep on the command line), or write JSON lines."
-            )
-    scores = sep.join(repr(float(score)) for _, score in row)
-    return [sep.join(name for name, _ in row), _Numbers(scores)]
 
 
 class _Numbers:
@@ -162,67 +134,61 @@ class _Numbers:
         return self.joined
 
 
-def _ranks(row: Sequence[tuple[str, float]], k: int) -> list[Any]:
-    cells: list[Any] = [cell for name, score in row[:k] for cell in (name, float(score))]
-    return [*cells, *[""] * (2 * k - len(cells))]
+def _joined(rows: Ranked, sep: str) -> Iterator[list[Any]]:
+    for row in rows:
+        for name, _ in row:
+            if sep in name:
+                raise ValueError(
+                    f"The labels of a row are written with {sep!r} between them, and {name!r} has "
+                    "that in its name; pass another sep (--sep on the command line), or write JSON "
+                    "lines."
+                )
+        scores = _Numbers(sep.join(repr(score) for _, score in row))
+        yield [sep.join(name for name, _ in row), scores]
 
 
-def _json_lines(
-    stream: BinaryIO, rows: Ranked, _names: Sequence[str], kept: Mapping[str, Sequence[Any]]
-) -> None:
+def _ranked(rows: Ranked, k: int) -> Iterator[list[Any]]:
+    for row in rows:
+        cells: list[Any] = [cell for pair in row[:k] for cell in pair]
+        yield [*cells, *[""] * (2 * k - len(cells))]
+
+
+def _json_lines(rows: Ranked, kept: _Kept) -> Iterator[str]:
     for place, row in enumerate(rows):
-        labels = [{"name": name, "score": float(score)} for name, score in row]
-        own = {name: _json_value(values[place]) for name, values in kept.items()}
+        labels = [{"name": name, "score": score} for name, score in row]
+        # JSON has no word for a number that is not finite.
+        own = {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in _row_of(kept, place).items()
+        }
         record = {"row": place, **own, "labels": labels}
-        text = json.dumps(record, ensure_ascii=False, default=str)
-        stream.write(text.encode(errors="replace") + b"\n")
+        yield json.dumps(record, ensure_ascii=False, default=str) + "\n"
 
 
-def _json_value(value: Any) -> Any:
-    """The value; JSON has no word for a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _pairs(rows: Ranked, names: Sequence[str]) -> Iterator[str]:
+    place = {name: column for column, name in enumerate(names)}
+    yield f"{len(rows)} {len(names)}\n"
+    for row in rows:
+        yield " ".join(f"{place[name]}:{number(score)}" for name, score in row) + "\n"
 
 
-def _parquet(
-    stream: BinaryIO, rows: Ranked, _names: Sequence[str], kept: Mapping[str, Sequence[Any]]
-) -> None:
+def _write_parquet(stream: BinaryIO, rows: Ranked, kept: _Kept) -> None:
     arrow = require("pyarrow", extra="data", purpose="writing Parquet")
     parquet = require("pyarrow.parquet", extra="data", purpose="writing Parquet")
+    names = [[name for name, _ in row] for row in rows]
+    scores = [[score for _, score in row] for row in rows]
     columns = {
         "row": arrow.array(range(len(rows)), arrow.int64()),
         **{name: _arrow_column(values, arrow) for name, values in kept.items()},
-        "labels": arrow.array(
-            [[name for name, _ in row] for row in rows], arrow.list_(arrow.string())
-        ),
-        "scores": arrow.array(
-            [[float(score) for _, score in row] for row in rows], arrow.list_(arrow.float64())
-        ),
+        "labels": arrow.array(names, arrow.list_(arrow.string())),
+        "scores": arrow.array(scores, arrow.list_(arrow.float64())),
     }
     parquet.write_table(arrow.table(columns), stream, compression="zstd")
 
 
 def _arrow_column(values: Sequence[Any], arrow: Any) -> Any:
-    """The values with the type that they have in common; as texts if they have none."""
+    """Return the values with the type that they have in common; as texts if they have none."""
     try:
         return arrow.array(values)
     except arrow.ArrowException:
         return arrow.array([None if value is None else str(_cell(value)) for value in values])
-
-
-def _columns_and_scores(
-    stream: BinaryIO, rows: Ranked, names: Sequence[str], _kept: Mapping[str, Sequence[Any]]
-) -> None:
-    place = {name: column for column, name in enumerate(names)}
-    stream.write(f"{len(rows)} {len(names)}\n".encode())
-    for row in rows:
-        line = " ".join(f"{place[name]}:{number(score)}" for name, score in row)
-        stream.write(line.encode() + b"\n")
-
-
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
-_WRITERS: dict[str, Callable[..., None]] = {
-    "jsonl": _json_lines,
-    "parquet": _parquet,
-    "xmlrepo": _columns_and_scores,
-}
-PREDICTION_FORMATS = (*_DELIMITERS, *_WRITERS)

@@ -5,42 +5,19 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from compactlearn.datasets._dataset import Dataset
-from compactlearn.datasets._errors import DataFileError
-from compactlearn.datasets._formats.arff import arff_parts, read_arff
+from compactlearn.datasets._dataset import DataFileError, Dataset
+from compactlearn.datasets._formats.arff import arff_parts
 from compactlearn.datasets._formats.columns import AnyLabels
-from compactlearn.datasets._formats.delimited import csv_parts, read_csv
-from compactlearn.datasets._formats.index_value import (
-    libsvm_parts,
-    read_libsvm,
-    read_xmlrepo,
-    xmlrepo_parts,
-)
-from compactlearn.datasets._formats.matlab import read_mat
-from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts, read_parquet
-from compactlearn.datasets._parsing.assemble import LabelledPart
-from compactlearn.datasets._parsing.unpacking import Limits, Lines, plain_ending, present
+from compactlearn.datasets._formats.delimited import csv_parts
+from compactlearn.datasets._formats.index_value import libsvm_parts, xmlrepo_parts
+from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts
+from compactlearn.datasets._parsing.assemble import LabelledPart, whole
+from compactlearn.datasets._parsing.lines import Limits, Lines, plain_ending, present
 
-__all__ = [
-    "BLOCK_FORMATS",
-    "ENDINGS",
-    "FORMATS",
-    "WITH_COLUMNS",
-    "check_options",
-    "format_of",
-    "read",
-]
+__all__ = ["ENDINGS", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
 
-#: Readers of whole files, and of files in parts, by format.
-FORMATS: dict[str, Callable[..., Dataset]] = {
-    "arff": read_arff,
-    "csv": read_csv,
-    "libsvm": read_libsvm,
-    "mat": read_mat,
-    "parquet": read_parquet,
-    "xmlrepo": read_xmlrepo,
-}
-BLOCK_FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
+#: Readers of files in parts, or whole, by format.
+FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
     "arff": arff_parts,
     "arrow": arrow_parts,
     "csv": csv_parts,
@@ -49,10 +26,9 @@ BLOCK_FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
     "xmlrepo": xmlrepo_parts,
 }
 ENDINGS = {
-    ".arff": "arff", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".mat": "mat",
-    ".parquet": "parquet", ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm",
-    ".svmlight": "libsvm", ".xmlrepo": "xmlrepo",
-    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
+    ".arff": "arff", ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".parquet": "parquet",
+    ".pq": "parquet", ".svm": "libsvm", ".libsvm": "libsvm", ".svmlight": "libsvm",
+    ".xmlrepo": "xmlrepo", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow",
 }  # fmt: skip
 #: Formats whose labels are columns among others.
 WITH_COLUMNS = {"arff", "arrow", "csv", "parquet"}
@@ -75,12 +51,12 @@ def read(
     path : path of the file
         Plain, or compressed by xz, bz2 or gzip.
     labels : path, str, list of str, int or None
-        Where labels are columns among others (ARFF, CSV, Parquet), which these are: a Mulan XML
-        file (as a string it ends in .xml), a list of names, the prefix of their names, or their
+        Where labels are columns among others (ARFF, CSV, Parquet, Arrow), which these are: a Mulan
+        XML file (as a string it ends in .xml), a list of names, the prefix of their names, or their
         number n: the first n columns if n > 0, the last -n if n < 0. None where the file itself
         says: ARFF of MEKA, or with an XML file of its name beside it, files that compactlearn
-        wrote, and all other formats. For MATLAB files, the name of the variable with the labels.
-    format : {"arff", "csv", "libsvm", "mat", "parquet", "xmlrepo"}, optional
+        wrote, and all other formats.
+    format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
         By default the file's name tells, or where it does not, the content.
     limits : Limits, optional
         How far a compressed file may expand.
@@ -106,23 +82,17 @@ def read(
     Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
     """
     path = present(path)
-    if format is not None and format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {format!r}.")
     chosen = format or format_of(path, limits)
-    if chosen not in FORMATS:
-        raise ValueError(
-            f"format must be one of {', '.join(FORMATS)} to be read whole; got {chosen!r}, from "
-            f"the name of {path}. Read it in blocks, with open_blocks, or convert it."
-        )
-    if labels is not None or chosen == "csv":
-        options["labels"] = labels
+    options |= {} if labels is None else {"labels": labels}
     check_options(path, chosen, options)
-    return FORMATS[chosen](path, limits=limits, **options)
+    return whole(path, FORMATS[chosen](path, None, limits=limits, **options))
 
 
 def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
-    """Raise TypeError for options of tables where a file is of another format."""
-    if options.get("labels") is not None and chosen not in {*WITH_COLUMNS, "mat"}:
+    """Raise for an unknown format, and for options of tables where a file is of another format."""
+    if chosen not in FORMATS:
+        raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {chosen!r}.")
+    if "labels" in options and chosen not in WITH_COLUMNS:
         raise TypeError(
             f"labels says which columns of a table are labels, but {path} is of the format "
             f"{chosen!r}, whose rows begin with their labels; leave it out."
@@ -136,7 +106,7 @@ def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[st
 
 
 def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:
-    """The format of a file, from its name where that tells, else from its first lines.
+    """Return the format of a file, from its name where that tells, else from its first lines.
 
     >>> format_of("enron.arff.xz")
     'arff'
@@ -145,20 +115,13 @@ def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str
 
 
 def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> str:
-    path = present(path)
-    with path.open("rb") as stream:
-        magic = stream.read(128)
-    if magic.startswith(b"PAR1"):
-        return "parquet"
-    if magic.startswith(b"MATLAB 5.0"):
-        return "mat"
     with Lines(path, limits) as lines:
         first = lines.line()
         while first is not None and (not first.strip() or first.lstrip().startswith(b"%")):
             first = lines.line()
     first = first or b""
-    if first.startswith(b"MATLAB 5.0"):
-        return "mat"
+    if first.startswith(b"PAR1"):
+        return "parquet"
     if first.lstrip().startswith(b"@"):
         return "arff"
     if _SIZES.fullmatch(first):

@@ -5,23 +5,18 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compactlearn.core._params import nearest
-from compactlearn.datasets._errors import DataFileError, short
-from compactlearn.datasets._formats.delimited import (
-    first_line,
-    split_rows,
-    text_lines,
-    wrong_width,
-)
+from compactlearn.datasets._dataset import DataFileError, short
+from compactlearn.datasets._formats.delimited import first_line, split_rows, text_lines
 from compactlearn.datasets._formats.parquet import open_parquet, parquet_rows
 from compactlearn.datasets._parsing.assemble import stem
-from compactlearn.datasets._parsing.unpacking import (
+from compactlearn.datasets._parsing.lines import (
     Limits,
     Lines,
     check_encoding,
@@ -42,6 +37,9 @@ _cell_limit = threading.Lock()
 _URI = r"<[A-Za-z][A-Za-z0-9+.-]*:[^<>\s]*>"
 _URIS = re.compile(rf"\s*{_URI}(?:\s+{_URI})*\s*")
 _HALF_PAIR = re.compile(r"[\ud800-\udfff]")
+
+# A row is a mapping from columns to cells, with its line where there are lines.
+_Row = tuple[int | None, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,49 +133,40 @@ def read_texts(
     path = present(path)
     if not sep:
         raise ValueError("sep stands between the names of a cell and must be a text, got ''.")
-    chosen = _chosen_format(path, format, text)
-    encoding = None if encoding is None else check_encoding(encoding)
-    if chosen == "lines":
-        return _plain_lines(path, tags, encoding, limits)
-    if text is None:
+    lines = text is None and (format == "lines" or plain_ending(path) not in _BY_ENDING)
+    if text is None and (tags is not None or not lines):
         raise ValueError(
-            f"A table of the format {chosen!r} has columns, and text must be the name of the one "
-            "with the texts, got None; pass its name (--text on the command line)."
+            f"A table has columns, and text must be the name of the one with the texts (--text on "
+            f"the command line); got None for {path}. Without it a text is a plain line, of a file "
+            "that has no tags."
         )
-    asked = {"text": text} if tags is None else {"text": text, "tags": tags}
-    with _long_cells():
-        rows = _table_rows(path, asked, chosen, delimiter, header, encoding, limits)
-        return _gathered(path, rows, text, tags, sep)
+    asked = {name: by for by, name in (("text", text), ("tags", tags)) if name is not None}
+    options = {"delimiter": delimiter, "header": header, "encoding": encoding, "limits": limits}
+    form = "lines" if lines else format
+    found = _read_cells(path, asked if text is not None else {"": ""}, form, **options)
+    bodies = found[text or ""]
+    for line, body in bodies:
+        if not isinstance(body, str):
+            raise DataFileError(
+                path,
+                f"a text must be a string, and {text!r} holds {short(repr(body))}. Correct that "
+                "row of the file.",
+                line=line,
+            )
+    names = None
+    if tags is not None:
+        names = tuple(tags_of(path, cell, tags, sep, line) for line, cell in found[tags])
+    return Texts(tuple(body for _, body in bodies), names, stem(path), os.fspath(path))
 
 
 def read_columns(
-    path: str | os.PathLike[str],
-    names: Sequence[str] | None = None,
-    *,
-    format: str | None = None,
-    delimiter: str | None = None,
-    header: bool = True,
-    encoding: str | None = None,
-    limits: Limits | None = None,
+    path: str | os.PathLike[str], names: Sequence[str] | None = None, **options: Any
 ) -> dict[str, list[Any]]:
     """Read columns of a table as they are: strings, or the values of JSON and Parquet.
 
-    Parameters
-    ----------
-    path : str or path
-        The file, as in `read_texts`.
-    names : list of str, optional
-        The columns; by default all.
-    format, delimiter, header, encoding, limits
-        As in `read_texts`.
+    A row of JSON or Parquet may lack one: None. By default all columns are read; ``options`` are
+    those of `read_texts`.
 
-    Returns
-    -------
-    dict
-        The values of each column, None where a row of JSON or Parquet has none.
-
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "notes.csv")
@@ -185,234 +174,161 @@ def read_columns(
     ...     read_columns(path, ["id"])
     {'id': ['7', '8']}
     """
-    path = present(path)
-    chosen = _chosen_format(path, format, "")
-    if chosen == "lines":
-        raise ValueError(f"Columns are read from tables, and {path} has plain lines; pass a table.")
-    encoding = None if encoding is None else check_encoding(encoding)
-    asked = {} if names is None else {f"keep {place}": name for place, name in enumerate(names)}
-    rows: list[tuple[Any, ...]] = []
-    place: dict[str, int] = {}
-    with _long_cells():
-        for _, row in _table_rows(path, asked, chosen, delimiter, header, encoding, limits):
-            for name in row:
-                place.setdefault(name, len(place))
-            kept = place if names is None else names
-            rows.append(tuple(_whole(row.get(name)) for name in kept))
-    absent = next((name for name in names or () if name not in place), None)
-    if absent is not None:
-        raise _no_column(path, absent, "keep", place, None)
-    if not rows:
-        raise DataFileError(path, "it holds no row. Check that it is the right file.")
-    found = enumerate(place if names is None else names)
-    return {name: [row[j] if j < len(row) else None for row in rows] for j, name in found}
+    path, form = present(path), options.pop("format", None)
+    asked = None if names is None else dict.fromkeys(names, "keep")
+    found = _read_cells(path, asked, form, **options)
+    return {name: [cell for _, cell in cells] for name, cells in found.items()}
 
 
-def _chosen_format(path: Path, format: str | None, text: str | None) -> str:
-    chosen = _format_of(path, text) if format is None else format
-    if chosen not in TEXT_FORMATS:
-        raise ValueError(
-            f"Texts are read from {', '.join(TEXT_FORMATS)}, and the format is {chosen!r}; pass "
-            f"one of these.{nearest(chosen, TEXT_FORMATS)}"
-        )
-    return chosen
-
-
-def _table_rows(
+def _read_cells(
     path: Path,
-    asked: Mapping[str, str],
-    chosen: str,
-    delimiter: str | None,
-    header: bool,
-    encoding: str | None,
-    limits: Limits | None,
-) -> Iterator["_Row"]:
-    """Rows of a table of a known format; Parquet has the columns that are asked for."""
-    if not header and chosen not in ("csv", "tsv"):
-        raise ValueError(
-            f"header=False (--no-header on the command line) is for CSV and TSV, and the format of "
-            f"{path} is {chosen!r}; leave it out."
+    asked: Mapping[str, str] | None,
+    form: str | None,
+    *,
+    delimiter: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
+    limits: Limits | None = None,
+) -> dict[str, list[tuple[int | None, Any]]]:
+    """Return the cells of columns, each after its line; ``asked`` says by what each is asked for.
+
+    None is all columns.
+    """
+    chosen = form or _BY_ENDING.get(plain_ending(path))
+    if chosen not in TEXT_FORMATS:
+        raise DataFileError(
+            path,
+            f"texts are read from {', '.join(TEXT_FORMATS)}, and "
+            f"{'its name does not tell which it is' if chosen is None else f'not from {chosen!r}'}"
+            ". Pass format (--format on the command line), one of these."
+            f"{nearest(chosen or '', TEXT_FORMATS)}",
         )
-    if chosen == "parquet" and encoding is not None:
+    if (not header and chosen not in ("csv", "tsv")) or (encoding and chosen == "parquet"):
         raise ValueError(
-            f"encoding (--encoding on the command line) is for texts, and the format of {path} is "
-            "'parquet', which has an encoding of its own; leave it out."
+            f"header=False (--no-header on the command line) is for CSV and TSV, and encoding "
+            f"(--encoding) for all but Parquet, which has an encoding of its own; the format of "
+            f"{path} is {chosen!r}. Leave it out."
         )
+    encoding = None if encoding is None else check_encoding(encoding)
     if chosen == "parquet":
-        return _parquet_rows(path, asked, limits)
-    if chosen == "jsonl":
-        return _json_rows(path, encoding, limits)
-    comma = "\t" if chosen == "tsv" and delimiter is None else delimiter
-    return _delimited_rows(path, comma, encoding, limits, header=header)
+        return _parquet_cells(path, asked, limits)
+    with _long_cells(), Lines(path, limits, encoding) as lines:
+        if chosen == "lines":
+            rows = _plain_lines(lines)
+        elif chosen == "jsonl":
+            rows = _json_rows(lines)
+        else:
+            rows = _delimited_rows(lines, "\t" if chosen == "tsv" else None, delimiter, header)
+        return _gathered(path, rows, asked)
 
 
-# A row is a mapping from columns to cells, with its line where there are lines.
-_Row = tuple[int | None, Mapping[str, Any]]
-
-
-def _format_of(path: Path, text: str | None) -> str:
-    found = _BY_ENDING.get(plain_ending(path))
-    if found is not None:
-        return found
-    if text is None:
-        return "lines"
-    raise DataFileError(
-        path,
-        "the name of the file does not tell the form of the table. Pass format (--format on the "
-        f"command line), one of {', '.join(TEXT_FORMATS)}.",
-    )
-
-
-def _gathered(path: Path, rows: Iterator[_Row], text: str, tags: str | None, sep: str) -> Texts:
-    texts: list[str] = []
-    names: list[tuple[str, ...]] = []
+def _gathered(
+    path: Path, rows: Iterable[_Row], asked: Mapping[str, str] | None
+) -> dict[str, list[tuple[int | None, Any]]]:
+    found: dict[str, list[tuple[int | None, Any]]] = {}
     seen: dict[str, None] = {}
+    kept = []
     for line, row in rows:
         seen.update(dict.fromkeys(row))
-        body = row.get(text)
-        if not isinstance(body, str):
-            if text not in row:
-                raise _no_column(path, text, "text", row, line)
-            raise DataFileError(
-                path,
-                f"a text must be a string, and {text!r} holds {short(repr(body))}. Correct that "
-                "row of the file.",
-                line=line,
-            )
-        texts.append(_whole(body))
-        if tags is not None:
-            names.append(tags_of(path, row.get(tags), tags, sep, line))
-    if not texts:
+        kept.append((line, [row.get(name) for name in (seen if asked is None else asked)]))
+    if not kept:
         raise DataFileError(path, "it holds no row. Check that it is the right file.")
-    if tags is None:
-        return Texts(tuple(texts), None, stem(path), os.fspath(path))
-    if tags not in seen:  # JSON may leave a key out of a row, but not out of all
-        raise _no_column(path, tags, "tags", seen, None)
-    return Texts(tuple(texts), tuple(names), stem(path), os.fspath(path))
+    names = seen if asked is None else asked
+    for place, name in enumerate(names):
+        if name not in seen:  # JSON may leave a key out of a row, but not out of all
+            raise _no_column(path, name, "" if asked is None else asked[name], seen)
+        # A column that all are asked for may be met only in a later row.
+        cells = ((line, row[place] if place < len(row) else None) for line, row in kept)
+        found[name] = [(line, _writable(cell)) for line, cell in cells]
+    return found
 
 
-def _no_column(
-    path: Path, name: str, asked_by: str, columns: Mapping[str, Any], line: int | None
-) -> DataFileError:
-    known = list(columns)
+def _no_column(path: Path, name: str, asked_by: str, known: Iterable[str]) -> DataFileError:
+    known = list(known)
     return DataFileError(
         path,
         f"{asked_by} must name a column, but none is called {name!r}; there are "
         f"{short(', '.join(map(repr, known)))}. Pass one of them (--{asked_by} on the command "
         f"line).{nearest(name, known)}",
-        line=line,
     )
 
 
 def tags_of(path: Path, cell: Any, column: str, sep: str, line: int | None) -> tuple[str, ...]:
-    """The names in a cell, each once, in the order they are given."""
+    """Return the names in a cell, each once, in the order they are given."""
     if cell is None:
         return ()
     if isinstance(cell, str):
         listed = _URIS.fullmatch(cell) is not None
         cell = [uri[1:-1] for uri in cell.split()] if listed else cell.split(sep)
-    if not isinstance(cell, Sequence) or not all(isinstance(one, str) for one in cell):
+    is_list = isinstance(cell, Sequence) and all(isinstance(one, str) for one in cell)
+    if not is_list or any(_HALF_PAIR.search(one) for one in cell):
         raise DataFileError(
             path,
-            f"the tags of a row must be names with {sep!r} between them, or a list of names, and "
-            f"{column!r} holds {short(repr(cell))}. Correct that row of the file.",
-            line=line,
-        )
-    half = next((one for one in cell if _HALF_PAIR.search(one)), None)
-    if half is not None:
-        raise DataFileError(
-            path,
-            f"a tag must be a text that can be written, and {column!r} holds {short(ascii(half))} "
-            "with half a surrogate pair. Correct that row of the file.",
+            f"the tags of a row must be names with {sep!r} between them, or a list of names, "
+            f"without halves of surrogate pairs, and {column!r} holds {short(ascii(cell))}. "
+            "Correct that row of the file.",
             line=line,
         )
     return tuple(dict.fromkeys(one.strip() for one in cell if one.strip()))
 
 
-def _whole(value: Any) -> Any:
-    """The value; of a text, halves of surrogate pairs, which nothing can write, are replaced."""
+def _writable(value: Any) -> Any:
+    """Return the value; of a text, halves of surrogate pairs are replaced."""
     return _HALF_PAIR.sub("\ufffd", value) if isinstance(value, str) else value
 
 
-def _plain_lines(
-    path: Path, tags: str | None, encoding: str | None, limits: Limits | None
-) -> Texts:
-    if tags is not None:
-        raise ValueError(
-            f"Plain lines have no columns, and tags asks for the column {tags!r}; pass a table, or "
-            "leave tags out."
-        )
-    texts = []
-    with Lines(path, limits, encoding) as lines:
-        while (line := lines.line()) is not None:
-            texts.append(decoded(line).rstrip("\r"))
-    if not texts:
-        raise DataFileError(path, "it holds no line. Check that it is the right file.")
-    return Texts(tuple(texts), None, stem(path), os.fspath(path))
+def _plain_lines(lines: Lines) -> Iterator[_Row]:
+    while (line := lines.line()) is not None:
+        yield lines.number, {"": decoded(line).rstrip("\r")}
 
 
-def _json_rows(path: Path, encoding: str | None, limits: Limits | None) -> Iterator[_Row]:
-    with Lines(path, limits, encoding) as lines:
-        while (line := lines.line()) is not None:
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise DataFileError(
-                    path,
-                    f"a line must be an object of JSON, but cannot be read ({error}). Correct that "
-                    "line of the file.",
-                    line=lines.number,
-                ) from error
-            if not isinstance(row, dict):
-                raise DataFileError(
-                    path,
-                    f'a line must be an object of JSON, as {{"text": "..."}}, got '
-                    f"{short(repr(row))}. Correct that line of the file.",
-                    line=lines.number,
-                )
-            yield lines.number, row
+def _json_rows(lines: Lines) -> Iterator[_Row]:
+    while (line := lines.line()) is not None:
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            fault = "" if isinstance(row, dict) else f"got {short(repr(row))}"
+        except (ValueError, RecursionError) as error:
+            row, fault = {}, f"this one cannot be read ({error})"
+        if fault:
+            raise DataFileError(
+                lines.path,
+                f'a line must be an object of JSON, as {{"text": "..."}}, but {fault}. Correct '
+                "that line of the file.",
+                line=lines.number,
+            )
+        yield lines.number, row
 
 
 def _delimited_rows(
-    path: Path,
-    delimiter: str | None,
-    encoding: str | None,
-    limits: Limits | None,
-    *,
-    header: bool = True,
+    lines: Lines, usual: str | None, delimiter: str | None, header: bool
 ) -> Iterator[_Row]:
-    with Lines(path, limits, encoding) as lines:
-        first, delimiter = first_line(lines, delimiter)
-        lines.push_back(first)
-        quoted = header or delimiter != "\t"
-        names: list[str] = []
-        for number, cells in split_rows(lines, text_lines(lines), delimiter, quoted=quoted):
-            if not names and header:
-                names = [cell.strip() for cell in cells]
-                _check_names(path, names)
-                continue
-            names = names or [str(place) for place in range(len(cells))]
-            if len(cells) != len(names):
-                raise wrong_width(path, number, len(names), len(cells))
+    first, delimiter = first_line(lines, delimiter or usual)
+    lines.push_back(first)
+    quoted = header or delimiter != "\t"
+    names: list[str] = []
+    for number, cells in split_rows(lines.path, text_lines(lines), delimiter, quoted=quoted):
+        if names:
             yield number, dict(zip(names, cells, strict=True))
-
-
-def _check_names(path: Path, names: Sequence[str]) -> None:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise DataFileError(
-            path,
-            f"each column needs a name of its own, but {names.count(twice)} are called {twice!r}. "
-            "Rename them.",
-            line=1,
-        )
+        elif header:
+            names = [cell.strip() for cell in cells]
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise DataFileError(
+                    lines.path,
+                    f"each column needs a name of its own, but {names.count(twice)} are called "
+                    f"{twice!r}. Rename them.",
+                    line=1,
+                )
+        else:
+            names = [str(place) for place in range(len(cells))]
+            yield number, dict(zip(names, cells, strict=True))
 
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Inside, a cell may be as long as a line; Python's own limit of 131,072 is for all of it."""
+    """Let a cell be as long as a line; Python's own limit of 131,072 is for the whole process."""
     with _cell_limit:
         before = csv.field_size_limit(_LONGEST_CELL)
         try:
@@ -421,11 +337,13 @@ def _long_cells() -> Iterator[None]:
             csv.field_size_limit(before)
 
 
-def _parquet_rows(path: Path, asked: Mapping[str, str], limits: Limits | None) -> Iterator[_Row]:
+def _parquet_cells(
+    path: Path, asked: Mapping[str, str] | None, limits: Limits | None
+) -> dict[str, list[tuple[int | None, Any]]]:
     with open_parquet(path) as stored:
         known = stored.schema_arrow.names
-    for asked_by, name in asked.items():
+    for name, asked_by in (asked or {}).items():
         if name not in known:
-            raise _no_column(path, name, asked_by.split()[0], dict.fromkeys(known), None)
-    names = list(dict.fromkeys(asked.values())) or known
-    yield from ((None, row) for row in parquet_rows(path, names, limits))
+            raise _no_column(path, name, asked_by, known)
+    rows = parquet_rows(path, known if asked is None else list(asked), limits)
+    return _gathered(path, ((None, row) for row in rows), asked)

@@ -1,4 +1,4 @@
-"""Blocks of rows into one `Dataset`: what all readers end with."""
+"""Blocks of rows into the parts of a file, and into one `Dataset`: what all readers end with."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,102 +9,28 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._compress import compress_rows
-from compactlearn.datasets._dataset import Dataset, Matrix
-from compactlearn.datasets._errors import DataFileError
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix
+from compactlearn.datasets._parsing.lines import PACKED
 
 __all__ = [
-    "SPARSE_BELOW",
-    "GatheredRows",
     "LabelledPart",
-    "LabelledRows",
-    "parts_of",
+    "TableBlock",
+    "by_rows",
     "stem",
-    "take_columns",
+    "table_parts",
     "whole",
+    "whole_or_parts",
 ]
 
 # Below this share of non-zero values a matrix is kept sparse.
-SPARSE_BELOW = 0.25
+_SPARSE_BELOW = 0.25
 _ENDINGS = (
-    *(".xz", ".bz2", ".gz", ".arff", ".mat", ".csv", ".tsv", ".txt", ".parquet", ".svm"),
-    *(".jsonl", ".ndjson"),
+    *PACKED,
+    *(".arff", ".csv", ".tsv", ".txt", ".parquet", ".svm", ".jsonl", ".ndjson"),
 )
 
-
-class GatheredRows:
-    """A matrix that arrives in blocks, each kept in the smaller of its two forms.
-
-    Where the number of columns is known only at the end, set `n_columns` then.
-
-    >>> rows = GatheredRows(3)
-    >>> rows.add(np.array([[0.0, 0, 5], [0, 0, 0]]))
-    >>> rows.add(sparse.csr_array([[0.0, 0, 0]]))
-    >>> rows.matrix().toarray()
-    array([[0., 0., 5.], [0., 0., 0.], [0., 0., 0.]])
-    """
-
-    def __init__(self, n_columns: int) -> None:
-        self.n_columns = n_columns
-        self.n_rows = 0
-        self._n_values = 0
-        self._blocks: list[Matrix] = []
-
-    def add(self, block: Matrix) -> None:
-        """Append the rows of a block."""
-        if sparse.issparse(block):
-            if not block.data.all():
-                block = block.copy()
-                block.eliminate_zeros()
-            n_values = block.nnz
-            # Twelve bytes a value against eight: beyond two thirds the dense form is smaller.
-            if 3 * n_values > 2 * block.shape[0] * block.shape[1]:
-                block = block.toarray()
-        else:
-            n_values = int(np.count_nonzero(block))
-            if n_values < SPARSE_BELOW * block.size:
-                block = compress_rows(block)
-        self.n_rows += block.shape[0]
-        self._n_values += n_values
-        self._blocks.append(block)
-
-    def matrix(self) -> Matrix:
-        """All rows: a csr_array if fewer than a quarter of the values are not 0, else an ndarray.
-
-        The blocks are given up one by one as they are copied; this can be called once.
-        """
-        if self._n_values < SPARSE_BELOW * max(1, self.n_rows * self.n_columns):
-            return self.csr()
-        dense = np.zeros((self.n_rows, self.n_columns))
-        row = 0
-        for block in self._release():
-            stop = row + block.shape[0]
-            part = block.toarray() if sparse.issparse(block) else block
-            dense[row:stop, : part.shape[1]] = part
-            row = stop
-        return dense
-
-    def csr(self, dtype: type = np.float64) -> sparse.csr_array:
-        """All rows as a csr_array; this can be called once."""
-        wide = max(self._n_values, self.n_columns) >= 2**31
-        index_type = np.int64 if wide else np.int32
-        data = np.empty(self._n_values, dtype)
-        indices = np.empty(self._n_values, index_type)
-        ends = np.zeros(self.n_rows + 1, index_type)
-        row = start = 0
-        for block in self._release():
-            part = block if sparse.issparse(block) else compress_rows(block)
-            stop = start + part.nnz
-            data[start:stop], indices[start:stop] = part.data, part.indices
-            ends[row + 1 : row + 1 + part.shape[0]] = start + part.indptr[1:]
-            row, start = row + part.shape[0], stop
-        result = sparse.csr_array((data, indices, ends), shape=(self.n_rows, self.n_columns))
-        result.sort_indices()
-        return result
-
-    def _release(self) -> Iterator[Matrix]:
-        self._blocks.reverse()
-        while self._blocks:
-            yield self._blocks.pop()
+#: Rows of a table with all columns, and what tells the line of a row where there are lines.
+TableBlock = tuple[Matrix, Callable[[int], int] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,73 +44,119 @@ class LabelledPart:
     name: str | None = None
 
 
-class LabelledRows:
-    """Rows of a table with features and labels side by side."""
+def whole_or_parts(
+    blocks: Iterable[tuple[Matrix, sparse.csr_array]],
+    size: int | None,
+    n_features: int = 0,
+    n_labels: int = 0,
+) -> Iterator[tuple[Matrix, sparse.csr_array]]:
+    """Yield features and labels of ``size`` rows or somewhat more, or of all rows (None).
 
-    def __init__(
-        self,
-        path: Path,
-        names: Sequence[str],
-        feature_columns: np.ndarray,
-        label_columns: np.ndarray,
-        *,
-        expand: Callable[[Matrix], Matrix] | None = None,
-        feature_names: Sequence[str] | None = None,
-    ) -> None:
-        self.path = path
-        self._names = names
-        self._feature_columns, self._label_columns = feature_columns, label_columns
-        self._expand = expand
-        self._feature_names = (
-            [names[j] for j in feature_columns] if feature_names is None else feature_names
-        )
-        self._X = GatheredRows(len(self._feature_names))
-        self._Y = GatheredRows(len(label_columns))
-
-    def add(self, block: Matrix, line_of: Callable[[int], int] | None = None) -> None:
-        """Append rows that hold all columns; `line_of` tells the line of a row of the block."""
-        features = take_columns(block, self._feature_columns)
-        self._X.add(features if self._expand is None else self._expand(features))
-        labels = sparse.csr_array(take_columns(block, self._label_columns))
-        wrong = np.flatnonzero((labels.data != 1) & (labels.data != 0))
-        if wrong.size:
-            first = wrong[0]
-            row = int(np.searchsorted(labels.indptr, first, side="right")) - 1
-            name = self._names[self._label_columns[labels.indices[first]]]
-            raise DataFileError(
-                self.path,
-                f"a label must be 0 or 1 in every row, but {name!r} holds "
-                f"{_worded(labels.data[first])}; check which columns are labels.",
-                line=None if line_of is None else line_of(row),
-            )
-        self._Y.add(labels)
-
-    @property
-    def n_rows(self) -> int:
-        """How many rows there are so far."""
-        return self._X.n_rows
-
-    def take(self) -> LabelledPart:
-        """The rows so far, which are forgotten: for those who want a file in parts."""
-        names = tuple(self._feature_names), tuple(self._names[j] for j in self._label_columns)
-        part = LabelledPart(self._X.matrix(), self._Y.csr(np.int64), *names)
-        self._X = GatheredRows(len(self._feature_names))
-        self._Y = GatheredRows(len(self._label_columns))
-        return part
+    Blocks may be narrower than the numbers of columns, which are then those of the widest.
+    """
+    X: list[Matrix] = []
+    Y: list[Matrix] = []
+    n_rows = 0
+    for features, labels in blocks:
+        X.append(_smaller(features))
+        Y.append(labels)
+        n_rows += labels.shape[0]
+        if size is not None and n_rows >= size:
+            yield _joined(X, n_features), _joined_sparse(Y, n_labels).astype(np.int64)
+            X, Y, n_rows = [], [], 0
+    if size is None or n_rows:
+        yield _joined(X, n_features), _joined_sparse(Y, n_labels).astype(np.int64)
 
 
-def parts_of(
-    table: LabelledRows,
-    blocks: Iterable[tuple[Matrix, Callable[[int], int] | None]],
+def _smaller(block: Matrix) -> Matrix:
+    """Return a block of rows in the smaller of its two forms."""
+    if not sparse.issparse(block):
+        few = np.count_nonzero(block) < _SPARSE_BELOW * block.size
+        return compress_rows(block) if few else block
+    if not block.data.all():
+        block.eliminate_zeros()
+    # Twelve bytes a value against eight: beyond two thirds the dense form is smaller.
+    return block.toarray() if 3 * block.nnz > 2 * block.shape[0] * block.shape[1] else block
+
+
+def _joined(blocks: list[Matrix], n_columns: int) -> Matrix:
+    """Return all rows: sparse if fewer than a quarter of the values are not 0, else dense."""
+    n_rows = sum(block.shape[0] for block in blocks)
+    n_columns = max([n_columns, *(block.shape[1] for block in blocks)])
+    n_values = sum(b.nnz if sparse.issparse(b) else np.count_nonzero(b) for b in blocks)
+    if n_values < _SPARSE_BELOW * max(1, n_rows * n_columns):
+        return _joined_sparse(blocks, n_columns)
+    dense = np.zeros((n_rows, n_columns))
+    row = 0
+    for block in blocks:
+        part = block.toarray() if sparse.issparse(block) else block
+        dense[row : row + part.shape[0], : part.shape[1]] = part
+        row += part.shape[0]
+    return dense
+
+
+def _joined_sparse(blocks: list[Matrix], n_columns: int) -> sparse.csr_array:
+    n_columns = max([n_columns, *(block.shape[1] for block in blocks)])
+    parts = [b if sparse.issparse(b) else compress_rows(b) for b in blocks]
+    for part in parts:
+        part.resize(part.shape[0], n_columns)
+    parts = parts or [sparse.csr_array((0, n_columns))]
+    rows = sparse.csr_array(sparse.vstack(parts, format="csr"))
+    rows.sort_indices()
+    return rows
+
+
+def table_parts(
+    path: Path,
+    names: Sequence[str],
+    feature_columns: np.ndarray,
+    label_columns: np.ndarray,
+    blocks: Iterable[TableBlock],
     size: int | None,
 ) -> Iterator[LabelledPart]:
-    """Yield the rows of a table ``size`` at a time or somewhat more, or all of them (None)."""
-    for values, line_of in blocks:
-        table.add(values, line_of)
-        if size is not None and table.n_rows >= size:
-            yield table.take()
-    if size is None or table.n_rows:
-        yield table.take()
+    """Yield the rows of a table with features and labels side by side, as `whole_or_parts`."""
+
+    def divided() -> Iterator[tuple[Matrix, sparse.csr_array]]:
+        for values, line_of in blocks:
+            Y = sparse.csr_array(values[:, label_columns])
+            _check_labels(path, Y, label_names, line_of)
+            Y.eliminate_zeros()
+            yield values[:, feature_columns], Y
+
+    feature_names = tuple(names[j] for j in feature_columns)
+    label_names = tuple(names[j] for j in label_columns)
+    for X, Y in whole_or_parts(divided(), size, len(feature_names), len(label_names)):
+        yield LabelledPart(X, Y, feature_names, label_names)
+
+
+def _check_labels(
+    path: Path,
+    Y: sparse.csr_array,
+    names: Sequence[str],
+    line_of: Callable[[int], int] | None,
+) -> None:
+    wrong = np.flatnonzero((Y.data != 1) & (Y.data != 0))
+    if wrong.size:
+        first = wrong[0]
+        row = int(np.searchsorted(Y.indptr, first, side="right")) - 1
+        value = Y.data[first]
+        raise DataFileError(
+            path,
+            f"a label must be 0 or 1 in every row, but {names[Y.indices[first]]!r} holds "
+            f"{'a missing value' if np.isnan(value) else f'{value:g}'}; check which columns are "
+            "labels.",
+            line=None if line_of is None else line_of(row),
+        )
+
+
+def by_rows(
+    columns: np.ndarray, data: np.ndarray, counts: np.ndarray, n_columns: int
+) -> sparse.csr_array | None:
+    """Return rows of so many values each; None if a row gives a column twice."""
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    values = sparse.csr_array((data, columns, ends), shape=(len(counts), n_columns))
+    values.sort_indices()
+    return values if values.has_canonical_format else None
 
 
 def whole(path: str | os.PathLike[str], parts: Iterable[LabelledPart]) -> Dataset:
@@ -196,7 +168,7 @@ def whole(path: str | os.PathLike[str], parts: Iterable[LabelledPart]) -> Datase
 
 
 def stem(path: Path) -> str:
-    """The file's name without the endings of formats and of compression.
+    """Return the file's name without the endings of formats and of compression.
 
     >>> stem(Path("data/enron.arff.xz")), stem(Path("tmc2007-500.v2.csv"))
     ('enron', 'tmc2007-500.v2')
@@ -210,24 +182,3 @@ def stem(path: Path) -> str:
         if not ending or len(name) == len(ending):
             return name
         name = name[: -len(ending)]
-
-
-def take_columns(block: Matrix, columns: np.ndarray) -> Matrix:
-    """Some columns, given in ascending order.
-
-    >>> take_columns(sparse.csr_array([[1, 0, 2], [0, 3, 0]]), np.array([1, 2])).toarray()
-    array([[0, 2], [3, 0]])
-    """
-    if not sparse.issparse(block):
-        return block[:, columns]
-    target = np.full(block.shape[1], -1, dtype=np.int32)
-    target[columns] = np.arange(len(columns), dtype=np.int32)
-    moved = target[block.indices]
-    kept = moved >= 0
-    ends = np.concatenate([[0], np.cumsum(kept)])[block.indptr]
-    parts = (block.data[kept], moved[kept], ends.astype(np.int32))
-    return sparse.csr_array(parts, shape=(block.shape[0], len(columns)))
-
-
-def _worded(value: float) -> str:
-    return "a missing value" if np.isnan(value) else f"{value:g}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["INDEX", "LABEL", "SKIP", "VALUE", "Grammar", "Scan"]
+__all__ = ["INDEX", "LABEL", "SKIP", "VALUE", "Grammar", "Scan", "read_table", "table_grammar"]
 
 # What may stand between two marks: nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
@@ -32,17 +32,17 @@ class Scan:
     numbers: np.ndarray  # int64 or float64, one for each role but SKIP
 
     def of(self, role: int) -> np.ndarray:
-        """The numbers of that role, in order."""
+        """Return the numbers of that role, in order."""
         return self.numbers[(self.roles[self.roles != SKIP]) == role]
 
     def per_row(self, role: int) -> np.ndarray:
-        """How often the role occurs in each line."""
+        """Return how often the role occurs in each line."""
         ends = np.flatnonzero(self.marks == ord("\n"))
         counts = np.cumsum(self.roles == role)[ends]
         return np.diff(counts, prepend=0)
 
     def marks_per_row(self) -> np.ndarray:
-        """How many marks each line has, its newline included."""
+        """Return how many marks each line has, its newline included."""
         return np.diff(np.flatnonzero(self.marks == ord("\n")), prepend=-1)
 
 
@@ -85,7 +85,7 @@ class Grammar:
         self._blank = bytes.maketrans(text, b" " * self._n)
 
     def scan(self, block: bytes) -> Scan | None:
-        """The numbers of a block that starts and ends at line ends; None if it breaks a rule."""
+        """Return the numbers of a block of whole lines; None if it breaks a rule."""
         odd = block.translate(None, self._marks_and_digits)
         if odd.translate(None, _ODD):
             return None
@@ -125,7 +125,7 @@ class Grammar:
         return Scan(marks, roles, numbers)
 
     def _only_digits(self, block: bytes, ends: np.ndarray, roles: np.ndarray) -> bool:
-        """Whether no index and no label has a sign, a point or an exponent."""
+        """Return whether no index and no label has a sign, a point or an exponent."""
         n_odd = np.cumsum(_mask(block, self._odd), dtype=np.int32)[ends]
         return not (np.diff(n_odd, prepend=0)[roles >= INDEX] > 0).any()
 
@@ -146,7 +146,7 @@ class Grammar:
 
 
 def _signs_have_digits(text: np.ndarray) -> bool:
-    """Whether a digit follows each sign, at once or after a point, and none goes before it."""
+    """Return whether a digit follows each sign, maybe after a point, and none goes before it."""
     signs = np.flatnonzero((text == ord("-")) | (text == ord("+")))
     before = text[signs[signs > 0] - 1]
     after = signs + 1
@@ -167,14 +167,32 @@ def _mask(block: bytes, table: bytes) -> np.ndarray:
 
 
 def _parse(text: bytes, dtype: type) -> np.ndarray | None:
-    """The blank-separated numbers; None if something else stands among them.
+    """Return the numbers between blanks; None if something else is among them.
 
-    NumPy would stop at what is no number and say so by a warning. Warnings are the whole process's:
-    another thread would hear of it if it were caught here. So NumPy never gets to see such a text.
-    For integers `scan` has seen to it: digits, blanks, and signs between the two.
+    NumPy would stop there with a warning, which catching would hide from other threads as well. So
+    it never sees such a text; for integers `scan` has made sure of that.
     """
     if not text or text.isspace():
         return np.empty(0, dtype=dtype)
     if dtype is not np.int64 and _NUMBERS.fullmatch(text) is None:
         return None
     return np.fromstring(text, dtype=dtype, sep=" ")
+
+
+def table_grammar(delimiter: str) -> Grammar:
+    """Return the grammar of rows of numbers with a delimiter between them."""
+    d = delimiter
+    return Grammar(
+        {f"\n0{d}": VALUE, f"{d}0{d}": VALUE, f"{d}0\n": VALUE, "\n0\n": VALUE, "\n\n": SKIP}
+    )
+
+
+def read_table(grammar: Grammar, text: bytes, n_columns: int) -> np.ndarray | None:
+    """Return the rows of a table of numbers; None if one has other cells or another width."""
+    scan = grammar.scan(text)
+    if scan is None:
+        return None
+    per_row = scan.per_row(VALUE)
+    if not ((per_row == n_columns) | (per_row == 0)).all():
+        return None
+    return scan.numbers.astype(np.float64, copy=False).reshape(-1, n_columns)
