@@ -134,7 +134,7 @@ def test_a_name_of_ones_own_is_run(run, spec, store, docs, tmp_path):
         ({"path": "docs.csv", "labels": -2, "name": "enron"}, "that the library knows"),
         ({"path": "docs.csv", "labels": -2, "name": "a/b"}, "The name of a data set of your own"),
         ({"path": "docs.csv", "labels": -2, "ignore": "id"}, "'ignore' of a data set must be a li"),
-        ({"path": "docs.csv", "labels": -2, "format": "xls"}, "must be one of arff, arrow, csv, libsvm"),
+        ({"path": "docs.csv", "labels": -2, "format": "xls"}, "must be one of arff, arrow, csv"),
         ({"path": 3}, "The path of a data set must be a string"),
         ({"name": "enron", "labels": -2}, "'labels' of a data set says how to read a file"),
         ({"path": "docs.csv", "labels": -2, "rows": 41}, "rows of docs must be at most 40"),
