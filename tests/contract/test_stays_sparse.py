@@ -126,6 +126,6 @@ def test_alone_they_form_little_more_than_the_cross_products(embedding, wide):
 
 def test_cross_products_that_would_not_fit_are_not_formed(wide, monkeypatch):
     """MDDM of 200 labels with room for 20 of their cross products."""
-    monkeypatch.setattr("compactlearn.linalg._rows_pair.CROSS_LIMIT", 20 * D_WIDE)
+    monkeypatch.setattr("compactlearn.linalg._routes.CROSS_LIMIT", 20 * D_WIDE)
     taken = peak(lambda: CompactClassifier(MDDM(20, solver="krylov")).fit(*wide))
     assert taken < 8 * D_WIDE * M_WIDE * 1.5

@@ -7,17 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
-from compactlearn.linalg import (
-    _gradients as gradients,
-)
-from compactlearn.linalg import (
-    _rows_pair as rows_pair,
-)
-from compactlearn.linalg import (
-    _rows_ridge as rows_ridge,
-)
+from compactlearn.linalg import _gradients as gradients
+from compactlearn.linalg import _rows_ridge as rows_ridge
 from compactlearn.linalg._gradients import solve_ridge_iteratively
 from compactlearn.linalg._learning import learn
+from compactlearn.linalg._left_rows import LeftRows
 from compactlearn.linalg._operators import Operator, Plain, centred
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._routes import Demand, Shape, needed_bytes, ridge_by_products
@@ -143,13 +137,13 @@ def test_columns_in_parts(threads, monkeypatch):
 @pytest.fixture
 def by_products(monkeypatch):
     """As if every sparse problem were large; nothing of order D or N may be formed."""
-    monkeypatch.setattr(rows_pair, "ridge_by_products", lambda shape, n_targets: True)
+    monkeypatch.setattr(rows_ridge, "ridge_by_products", lambda shape, n_targets: True)
 
     def forbidden(self):
         raise AssertionError("a matrix was formed")
 
     for name in ("gram_system", "kernel"):
-        monkeypatch.setattr(RowsPair, name, property(forbidden))
+        monkeypatch.setattr(LeftRows, name, property(forbidden))
 
 
 @settings(max_examples=40, deadline=None)
@@ -170,9 +164,9 @@ def test_scores_are_those_of_the_dense_way(n, p, weighted, bias, alpha, seed):
     Y = (draw.random((n, 3)) < 0.4).astype(float)
     w = draw.uniform(0.2, 2, size=n) if weighted else None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_pair, "ridge_by_products", lambda shape, n_targets: True)
+        patch.setattr(rows_ridge, "ridge_by_products", lambda shape, n_targets: True)
         patch.setattr(rows_ridge, "PRODUCT_TOLERANCE", 1e-11)
-        pair = RowsPair(sp.csr_array(rows), sp.csr_array(Y), w)
+        pair = RowsPair.of_rows(sp.csr_array(rows), sp.csr_array(Y), w)
         learned = learn(pair, None, pair.right_codes(), alpha, bias)
     B, intercept = literal_ridge(rows, Y, alpha, w, bias)
     scores = rows @ learned.coefficients + learned.intercept
@@ -185,7 +179,7 @@ def test_scores_are_those_of_the_dense_way(n, p, weighted, bias, alpha, seed):
 def test_scores_are_right_to_the_tolerance(shape, bias, by_products):
     rows = text(*shape)
     Y = sp.csr_array((np.random.default_rng(1).random((shape[0], 5)) < 0.3).astype(float))
-    pair = RowsPair(rows, Y)
+    pair = RowsPair.of_rows(rows, Y)
     learned = learn(pair, None, pair.right_codes(), 1.0, bias)
     assert learned.solved
     B, intercept = literal_ridge(rows.toarray(), Y.toarray(), 1.0, bias=bias)

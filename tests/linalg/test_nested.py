@@ -7,7 +7,6 @@ import scipy.sparse as sp
 from compactlearn.linalg._build import build_pair
 from compactlearn.linalg._learning import constant_left_over, learn_path
 from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
-from compactlearn.linalg._routes import Demand
 from tests.makers import ridge_scores
 
 REGIMES = ["moments", "dual", "krylov"]
@@ -20,9 +19,8 @@ def make(n=30, n_features=9, n_labels=4, seed=0):
     return X, Y, rng.normal(size=(7, n_features)) + 2
 
 
-def held(X, Y, regime, m):
-    demand = Demand(m, n_codes=m, extra_directions=X.shape[1] - m)
-    return build_pair(X, sp.csr_array(Y), demand=demand, regime=regime)
+def held(X, Y, regime):
+    return build_pair(X, sp.csr_array(Y), regime=regime)
 
 
 def centred_scores(U, T, alpha, U_new):
@@ -47,9 +45,9 @@ def principal(X, H, k):
 def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
     X, Y, new = make()
     m, beta = 3, 0.2
-    pair = held(X, Y, regime, m)
+    pair = held(X, Y, regime)
     codes = pair.leading_codes(m, beta)
-    head = pair.leading_range(codes.left)[0]
+    head = pair.left.leading_range(codes.left)[0]
     rows = NestedRows.of(pair, head, 6, new)
     target = projected_target(pair, head, codes, codes.right.T)
     counts = [0, 1, 4, 6]
@@ -65,9 +63,9 @@ def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
 def test_steps_do_not_matter(regime):
     """The sums are updated from count to count; asking for one alone gives the same."""
     X, Y, new = make(seed=1)
-    pair = held(X, Y, regime, 3)
+    pair = held(X, Y, regime)
     codes = pair.leading_codes(3, 0.2)
-    head = pair.leading_range(codes.left)[0]
+    head = pair.left.leading_range(codes.left)[0]
     rows = NestedRows.of(pair, head, 6, new)
     target = projected_target(pair, head, codes, None)
     together = list(rows.scores(target, 0.7, [0, 2, 3, 6]))
@@ -79,9 +77,9 @@ def test_steps_do_not_matter(regime):
 @pytest.mark.parametrize("n", [30, 8])
 def test_all_directions_are_the_ridge_on_all_features(n):
     X, Y, new = make(n=n)
-    pair = held(X, Y, "moments", 3)
+    pair = held(X, Y, "moments")
     codes = pair.leading_codes(3, 0.2)
-    head = pair.leading_range(codes.left)[0]
+    head = pair.left.leading_range(codes.left)[0]
     rows = NestedRows.of(pair, head, 20, new)
     rank = min(9, n - 1)
     assert rows.variances.size == rank - 3
@@ -96,7 +94,7 @@ def test_all_directions_are_the_ridge_on_all_features(n):
 def test_rows_on_a_path(regime, alpha):
     """One decomposition for all penalties; predictions are linear in the targets."""
     X, Y, new = make()
-    pair = held(X, Y, regime, 3)
+    pair = held(X, Y, regime)
     codes = pair.leading_codes(3, 0.2)
     V = literal_codes(X, Y, 0.2, 3)
     W = codes.right.T
@@ -113,11 +111,11 @@ def test_rows_on_a_path(regime, alpha):
 def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(regime, alpha):
     """By a literal ridge of ones; and by so much it is short of the free one's intercept."""
     X, Y, new = make()
-    pair = held(X, Y, regime, 3)
-    head = pair.leading_range(pair.leading_codes(3, 0.2).left)[0]
+    pair = held(X, Y, regime)
+    head = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
     rows = NestedRows.of(pair, head, 4, new)
     counts = [0, 2, 4]
-    more = pair.principal_directions(4, head, fill=False)[0]
+    more = pair.left.principal_directions(4, head, fill=False)[0]
     for count, found in zip(counts, rows.constant_left_over(alpha, counts), strict=True):
         P = np.hstack([head, more[:, :count]])
         np.testing.assert_allclose(found, literal_left_over(X @ P, alpha, new @ P), atol=1e-7)

@@ -7,15 +7,14 @@ import scipy.sparse as sp
 from compactlearn.linalg._operators import (
     ColumnScaled,
     Deflated,
-    Gram,
     Plain,
     Product,
-    RowScaled,
-    Sandwich,
     Stacked,
     Sum,
     Updated,
     centred,
+    gram,
+    sandwich,
     weighted,
 )
 
@@ -35,18 +34,17 @@ CASES = {
     "centred": (lambda a: centred(a, MEAN), A - MEAN),
     "weighted": (lambda a: weighted(a, ROOTS), ROOTS[:, None] * A),
     "centred and weighted": (lambda a: centred(a, MEAN, ROOTS), ROOTS[:, None] * (A - MEAN)),
-    "rows scaled": (lambda a: RowScaled(Plain(a), ROOTS), ROOTS[:, None] * A),
     "columns scaled": (lambda a: ColumnScaled(Plain(a), FACTORS), A * FACTORS),
     "scaled": (lambda a: ColumnScaled(Plain(a), 3.0), 3 * A),
     "stacked": (
         lambda a: Stacked((centred(a, MEAN), Plain(B), Plain(a))),
         np.hstack([A - MEAN, B, A]),
     ),
-    "gram": (lambda a: Gram(centred(a, MEAN)), (A - MEAN).T @ (A - MEAN)),
-    "gram of the transpose": (lambda a: Gram(Plain(a).T), A @ A.T),
-    "sandwich": (lambda a: Sandwich(Plain(a), Plain(MIDDLE)), A.T @ MIDDLE @ A),
+    "gram": (lambda a: gram(centred(a, MEAN)), (A - MEAN).T @ (A - MEAN)),
+    "gram of the transpose": (lambda a: gram(Plain(a).T), A @ A.T),
+    "sandwich": (lambda a: sandwich(Plain(a), Plain(MIDDLE)), A.T @ MIDDLE @ A),
     "sandwich of the transpose": (
-        lambda a: Sandwich(centred(a, MEAN).T, Gram(Plain(a))),
+        lambda a: sandwich(centred(a, MEAN).T, gram(Plain(a))),
         (A - MEAN) @ A.T @ A @ (A - MEAN).T,
     ),
     "product": (lambda a: Product(Plain(B.T), centred(a, MEAN)), B.T @ (A - MEAN)),
@@ -56,9 +54,7 @@ CASES = {
     ),
     "sum of one": (lambda a: Sum(((-2.0, Plain(a)),)), -2 * A),
     "sum": (
-        lambda a: Sum(
-            ((0.5, Plain(a)), (-3.0, centred(a, MEAN)), (2.0, RowScaled(Plain(a), ROOTS)))
-        ),
+        lambda a: Sum(((0.5, Plain(a)), (-3.0, centred(a, MEAN)), (2.0, weighted(a, ROOTS)))),
         0.5 * A - 3 * (A - MEAN) + 2 * ROOTS[:, None] * A,
     ),
     "updated": (lambda a: Updated(Plain(a), COLUMN, ROW), A + np.outer(COLUMN, ROW)),
@@ -66,7 +62,7 @@ CASES = {
         lambda a: Updated(Updated(centred(a, MEAN), COLUMN, ROW), ROOTS, MEAN),
         A - MEAN + np.outer(COLUMN, ROW) + np.outer(ROOTS, MEAN),
     ),
-    "deflated": (lambda a: Deflated(Gram(Plain(a)), BASIS), OUT @ A.T @ A @ OUT),
+    "deflated": (lambda a: Deflated(gram(Plain(a)), BASIS), OUT @ A.T @ A @ OUT),
 }
 
 

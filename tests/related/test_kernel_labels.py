@@ -12,7 +12,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 from compactlearn import CompactClassifier, KernelMap, method
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.linalg._rowwise_pair import with_right
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, KernelLabelSpace
 from compactlearn.related._label_kernel import DistinctRows, LabelBasis, LabelKernel, label_basis
@@ -222,9 +221,9 @@ def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
     halves = [(np.arange(0, len(X), 2), np.arange(1, len(X), 2))]
     GridSearchMoments(model, grid, cv=halves, refit=False).fit(X, Y)
     assert len(asked) == 2  # of each kernel
-    pair = RowsPair(X, sp.csr_array(Y))
+    pair = RowsPair.of_rows(X, sp.csr_array(Y))
     first = label_basis(pair, DistinctRows.of_pair(pair), LabelKernel("rbf", 0.3))
-    twin = with_right(pair, sp.csr_array(Y[::-1, :3]))
+    twin = pair.with_right(sp.csr_array(Y[::-1, :3]))
     other = label_basis(twin, DistinctRows.of_pair(twin), LabelKernel("rbf", 0.3))
     assert other.vectors.shape[0] <= 8 < first.vectors.shape[0]  # those of its own labels
 

@@ -35,7 +35,7 @@ def literal_objective(X, Y, V, T, B, a, b, c):
 
 def problem_of(X, Y, form, weights=(1.5, 0.2, 2.0)):
     L = laplacian(affinities(Neighbours.of(RowProducts.of_rows(X), 5), "auto"))[0]
-    return Problem(RowsPair(form(X), sp.csr_array(Y)), L, *weights)
+    return Problem(RowsPair.of_rows(form(X), sp.csr_array(Y)), L, *weights)
 
 
 def drawn(shape, k=3, seed=0):

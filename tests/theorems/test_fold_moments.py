@@ -168,8 +168,8 @@ def test_codes_of_some_rows_as_the_rows_give_them(name):
     whole = MomentsPair(Moments.from_arrays(X, Y))
     codes = EMBEDDINGS[name].solve(whole).codes
     some = np.arange(11)
-    V = RowsPair(X, Y).code_rows(codes)
-    expected = RowsPair(X[some], Y[some]).codes_of(V[some])
+    V = RowsPair.of_rows(X, Y).code_rows(codes)
+    expected = RowsPair.of_rows(X[some], Y[some]).codes_of(V[some])
     found = MomentsPair(Moments.from_arrays(X[some], Y[some])).codes_like(codes, whole.mean_left)
     np.testing.assert_allclose(found.left, expected.left, atol=1e-9)
     np.testing.assert_allclose(found.total, expected.total, atol=1e-9)

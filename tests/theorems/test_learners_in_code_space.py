@@ -167,7 +167,7 @@ def test_honest_codes_are_by_the_same_learner():
     X, Y = problem(*ROWS, seed=154, share=SHARES)
     found = []
     for embedding in (PLST(3), Stretched(3)):
-        pair = RowsPair(X, scipy.sparse.csr_array(Y))
+        pair = RowsPair.of_rows(X, scipy.sparse.csr_array(Y))
         learner = ForeignLearner(TREE, None, RidgeLearner(1.0))
         training = Training(pair, labels=pair.right, features=X, blocks=(X, pair.right))
         result = embedding.solve(pair)

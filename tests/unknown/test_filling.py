@@ -12,7 +12,6 @@ from compactlearn.linalg._filling import (
     fill_by_ridge,
     shrunken,
 )
-from compactlearn.linalg._kernel_pair import KernelPair
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 from tests.unknown.problems import problem, sparse
@@ -42,7 +41,7 @@ def ridge_of_known_rows(X, y, known, alpha, bias, w):
 def test_cells_filled_by_the_ridge_are_those_that_the_known_rows_predict(bias, weighted, shape):
     X, Y, unknown = problem(*shape)
     w = np.random.default_rng(1).uniform(0.5, 2.0, len(X)) if weighted else np.ones(len(X))
-    pair = RowsPair(X, known_part(Y, unknown), w if weighted else None)
+    pair = RowsPair.of_rows(X, known_part(Y, unknown), w if weighted else None)
     filled = fill_by_ridge(pair, sparse(unknown), 0.7, bias).right.toarray()
     np.testing.assert_array_equal(filled[~unknown], Y[~unknown])
     for j in range(Y.shape[1]):
@@ -54,7 +53,7 @@ def test_cells_filled_by_the_ridge_are_those_that_the_known_rows_predict(bias, w
 def test_a_label_that_one_row_knows_is_filled_with_what_it_knows():
     X, Y, unknown = problem()
     unknown[1:, 0], unknown[0, 0] = True, False
-    pair = RowsPair(X, known_part(Y, unknown))
+    pair = RowsPair.of_rows(X, known_part(Y, unknown))
     filled = fill_by_ridge(pair, sparse(unknown), 1.0, "free").right.toarray()
     np.testing.assert_allclose(filled[:, 0], Y[0, 0], atol=1e-9)
 
@@ -75,7 +74,7 @@ def test_the_objective_never_rises(n_rows, n_features, n_labels, hidden, alpha, 
     Y = (rng.random((n_rows, n_labels)) < 0.4).astype(float)
     unknown = rng.random(Y.shape) < hidden
     w = rng.uniform(0.2, 3.0, n_rows)
-    pair = RowsPair(X, known_part(Y, unknown), w)
+    pair = RowsPair.of_rows(X, known_part(Y, unknown), w)
     found = fill_by_codes(pair, sparse(unknown), alpha, strength, tol=1e-9, max_iter=40)
     objectives = found.objectives
     assert (np.diff(objectives) <= 1e-10 * objectives[:-1] + 1e-12).all()
@@ -91,7 +90,7 @@ def test_the_objective_is_the_one_that_is_documented_and_its_minimum_is_reached(
     X, Y, unknown = problem(30, 4, 4)
     w = np.random.default_rng(2).uniform(0.5, 2.0, len(X))
     alpha, strength = 2.0, 0.8
-    pair = RowsPair(X, known_part(Y, unknown), w)
+    pair = RowsPair.of_rows(X, known_part(Y, unknown), w)
     F, objectives = complete(
         pair, Y, unknown, np.zeros(4), alpha, strength, tol=1e-14, max_iter=3000
     )
@@ -116,7 +115,7 @@ def test_the_objective_is_the_one_that_is_documented_and_its_minimum_is_reached(
 def test_without_strength_for_codes_the_two_ways_agree():
     """Codes that are shrunken to nothing leave the ridge."""
     X, Y, unknown = problem()
-    pair = RowsPair(X, known_part(Y, unknown))
+    pair = RowsPair.of_rows(X, known_part(Y, unknown))
     by_codes = fill_by_codes(pair, sparse(unknown), 3.0, 1e9, tol=-1.0, max_iter=200)
     by_ridge = fill_by_ridge(pair, sparse(unknown), 3.0, "free")
     np.testing.assert_allclose(by_codes.right.toarray(), by_ridge.right.toarray(), atol=1e-8)
@@ -126,9 +125,9 @@ def test_weights_of_two_are_rows_twice():
     X, Y, unknown = problem(25, 4, 4)
     w = np.where(np.arange(25) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(25), w.astype(int))
-    once = fill_by_codes(RowsPair(X, known_part(Y, unknown), w), sparse(unknown), 1.0, 0.7)
+    once = fill_by_codes(RowsPair.of_rows(X, known_part(Y, unknown), w), sparse(unknown), 1.0, 0.7)
     other = fill_by_codes(
-        RowsPair(X[twice], known_part(Y, unknown)[twice]), sparse(unknown[twice]), 1.0, 0.7
+        RowsPair.of_rows(X[twice], known_part(Y, unknown)[twice]), sparse(unknown[twice]), 1.0, 0.7
     )
     np.testing.assert_allclose(once.right.toarray()[twice], other.right.toarray(), atol=1e-9)
 
@@ -138,8 +137,11 @@ def test_sparse_rows_and_linear_kernels_fill_the_same_cells(shape):
     X, Y, unknown = problem(*shape, n_labels=4)
     X = np.where(np.abs(X) > 0.5, X, 0.0)
     right, marks = known_part(Y, unknown), sparse(unknown)
-    dense = RowsPair(X, right)
-    others = [RowsPair(sparse(X), right), KernelPair(X @ X.T, right, given_left=X.shape[1])]
+    dense = RowsPair.of_rows(X, right)
+    others = [
+        RowsPair.of_rows(sparse(X), right),
+        RowsPair.of_kernel(X @ X.T, right, given_left=X.shape[1]),
+    ]
     for other in others:
         for fill in (
             lambda pair: fill_by_ridge(pair, marks, 1.3, "free"),

@@ -152,7 +152,7 @@ def test_cells_that_judge_are_known_whatever_the_hiding_was_drawn_from(seed, mon
 
     loss_of = completing._loss_of
     monkeypatch.setattr(completing, "_loss_of", noted)
-    pair = RowsPair(X, sparse(np.where(unknown, 0.0, Y)))
+    pair = RowsPair.of_rows(X, sparse(np.where(unknown, 0.0, Y)))
     monkeypatch.setattr(completing, "FEWEST_CELLS", 20)
     completing.choose_completion(pair, sparse(unknown))
     ((hidden, judges),) = seen
@@ -163,7 +163,7 @@ def test_cells_that_judge_are_known_whatever_the_hiding_was_drawn_from(seed, mon
 
 def test_the_completion_is_the_best_of_its_neighbours_for_cells_that_judge():
     X, Y, unknown = problem(300, 6, 5)
-    pair = RowsPair(X, sparse(np.where(unknown, 0.0, Y)))
+    pair = RowsPair.of_rows(X, sparse(np.where(unknown, 0.0, Y)))
     chosen = completing.choose_completion(pair, sparse(unknown))
     unit = completing.resolved_penalty("auto", pair)
     i = int(np.argmin(np.abs(np.array(completing.PENALTIES) * unit - chosen.alpha)))

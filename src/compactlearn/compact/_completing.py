@@ -33,7 +33,7 @@ from compactlearn.linalg._filling import column_means, complete, fill_by_codes, 
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair, with_right
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -62,7 +62,7 @@ class Completion:
     bias: str = "free"
     share: float | None = None  # of the noise, that codes are shrunken by; None: the ridge alone
 
-    def fill(self, pair: RowwisePair, unknown: Any) -> Any:
+    def fill(self, pair: RowsPair, unknown: Any) -> Any:
         """The right block of a pair with its unknown cells filled."""
         if not unknown.nnz:
             return pair.right
@@ -72,13 +72,13 @@ class Completion:
         return fill_by_codes(pair, unknown, self.alpha, strength).right
 
 
-def noise(pair: RowwisePair, unknown: Any) -> float:
+def noise(pair: RowsPair, unknown: Any) -> float:
     """About the largest singular value that labels would have if all cells were independent.
 
     A matrix of independent cells of deviation s has singular values up to s (sqrt(N) + sqrt(M)),
     and unknown cells hold no noise.
     """
-    w = np.ones(pair.shape[0]) if pair.weights is None else pair.weights
+    w = np.ones(pair.n_rows) if pair.weights is None else pair.weights
     known = w.sum() - np.asarray(unknown.T @ w).ravel()
     p = column_means(pair.right, unknown, pair.weights)
     squares = column_means(pair.right.multiply(pair.right), unknown, pair.weights)
@@ -87,7 +87,7 @@ def noise(pair: RowwisePair, unknown: Any) -> float:
     return float(np.sqrt(energy / n_labels) * (1.0 + np.sqrt(n_labels / pair.count)))
 
 
-def choose_completion(pair: RowwisePair, unknown: Any) -> Completion:
+def choose_completion(pair: RowsPair, unknown: Any) -> Completion:
     """The penalty and the share by which held-out known cells are told best."""
     unit = resolved_penalty("auto", pair)
     n_rows, n_labels = unknown.shape
@@ -110,13 +110,13 @@ def choose_completion(pair: RowwisePair, unknown: Any) -> Completion:
 
 
 def _loss_of(
-    pair: RowwisePair, hidden: NDArray[np.bool_], judges: NDArray[np.bool_], unit: float
+    pair: RowsPair, hidden: NDArray[np.bool_], judges: NDArray[np.bool_], unit: float
 ) -> Callable[[tuple[int, int]], float]:
     """Squared errors of held-out cells, for a penalty and a share by their places."""
     Y = pair.right.toarray()
     mask = hidden | judges
     marks = scipy.sparse.csr_array(mask.astype(np.float64))
-    scale = noise(with_right(pair, scipy.sparse.csr_array(np.where(mask, 0.0, Y))), marks)
+    scale = noise(pair.with_right(scipy.sparse.csr_array(np.where(mask, 0.0, Y))), marks)
     means = column_means(scipy.sparse.csr_array(np.where(mask, 0.0, Y)), marks, pair.weights)
     w = np.ones(len(Y)) if pair.weights is None else pair.weights
 
@@ -160,7 +160,7 @@ def completed(
 
 
 def with_completed(
-    training: Training, rows: RowwisePair, unknown: Any, completion: Completion
+    training: Training, rows: RowsPair, unknown: Any, completion: Completion
 ) -> Training:
     """The training rows with labels completed so."""
     right = completion.fill(rows, unknown)
@@ -170,7 +170,7 @@ def with_completed(
         moments = Moments.from_arrays(training.blocks[0], right, training.weights)
         pair = MomentsPair(moments, given_left=training.pair.given_left)
     else:
-        pair = with_right(rows, right)
+        pair = rows.with_right(right)
     blocks = None if training.blocks is None else (training.blocks[0], right)
     return replace(
         training, pair=pair, blocks=blocks, moments=None, unknown=unknown, completion=completion

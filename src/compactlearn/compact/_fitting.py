@@ -245,7 +245,7 @@ def keep_embedding(
 ) -> None:
     """Make an embedding the fitted one of a classifier that knows its features."""
     if result.projection is not None:
-        result = replace(result, projection=pair.expressed(result.projection))
+        result = replace(result, projection=pair.left.expressed(result.projection))
     embedding.adopt(result, classes=labels.vector_classes, names=labels.names)
     embedding.n_features_in_ = pair.n_left
     names = getattr(classifier, "feature_names_in_", None)

@@ -63,8 +63,8 @@ def resolved_penalty(alpha: Any, pair: Pair) -> float:
     """
     if not isinstance(alpha, str):
         return float(alpha)
-    if not pair.has_variance:
+    if not pair.left.has_variance:
         return 1.0
-    if pair.variances is None:
-        return float(pair.left_energy / pair.count)
-    return penalty_of_columns(pair.mean_left, pair.variances, pair.count)
+    if pair.left.variances is None:
+        return float(pair.left.energy / pair.count)
+    return penalty_of_columns(pair.mean_left, pair.left.variances, pair.count)

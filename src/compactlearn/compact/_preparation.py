@@ -22,9 +22,8 @@ from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.embeddings._base import Embedding, refuse_devices
 from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
-from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._graded import deviations_of, inverse_deviations
-from compactlearn.linalg._kernel_pair import KernelPair
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
@@ -36,11 +35,9 @@ from compactlearn.linalg._routes import (
     kernel_seconds,
     needed_bytes,
     refit_bytes,
-    seconds,
 )
 from compactlearn.linalg._row_sums import column_moments
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.linalg._rowwise_pair import RowwisePair
 from compactlearn.linalg._unseen_features import (
     confined_scaling,
     drop_confined_features,
@@ -118,18 +115,18 @@ class Training:
     completion: Any = None  # what these were completed by, in the pair: see completing.py
     units: Array | None = None  # what columns of ``given`` were divided by before
 
-    def with_rows(self, *, as_given: bool = False) -> RowwisePair:
+    def with_rows(self, *, as_given: bool = False) -> RowsPair:
         """The pair, or where that has moments only, one that holds the rows.
 
         ``as_given``: with the features in the form they came, for a learner that will see them all
         and may not take the one we work on.
         """
-        if isinstance(self.pair, RowwisePair) and not as_given:
+        if isinstance(self.pair, RowsPair) and not as_given:
             return self.pair
         assert self.blocks is not None
         X, Y = self.blocks
         X = self.features if as_given else X
-        return RowsPair(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
+        return RowsPair.of_rows(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
     def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
         """Return held-out rows as a pair of the rows ``rest`` knows them, without features that no
@@ -218,11 +215,9 @@ class Preparation:
             factors = inverse_deviations(*column_moments(held, weights))
             held, features = scale_columns(held, factors), scale_columns(features, factors)
             row_map = RowMap(row_map.feature_map, 1.0 / factors)
-        regime = embedding.traits.regime
-        estimates = seconds(shape, demand)
-        takes = estimates.get(regime, min(estimates.values()))
-        self._announce(takes)
-        pair = build_pair(held, Y, weights, demand=demand, regime=regime, given_left=given_features)
+        route = plan_route(held, Y, demand, embedding.traits.regime)
+        self._announce(route.seconds)
+        pair = build_pair(held, Y, weights, regime=route.regime, given_left=given_features)
         moments = None
         if isinstance(pair, MomentsPair) and self.feature_map is None and self.regressor is None:
             moments = pair.moments if factors is None else pair.moments.rescaled(1.0 / factors)
@@ -236,8 +231,8 @@ class Preparation:
             groups=groups,
             labels=labels,
             moments=moments,
-            seconds=takes,
-            refit=refit_bytes(shape, demand, pair.regime, N_FOLDS),
+            seconds=route.seconds,
+            refit=refit_bytes(shape, demand, route.regime, N_FOLDS),
         )
 
     def _fit_kernel(
@@ -251,7 +246,7 @@ class Preparation:
         self._announce(takes)
         mapping = self._fresh_map().fit_rows(X, weights)
         return Training(
-            KernelPair(
+            RowsPair.of_kernel(
                 wrap(mapping.gram()),
                 right_beside(Y, X),
                 beside(weights, X),

@@ -45,8 +45,8 @@ from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._rows_ridge import RowsRidge
-from compactlearn.linalg._rowwise_pair import RowwisePair, with_right
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -217,7 +217,7 @@ class CrossFit:
         for fold in np.unique(folds):
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
 
-    def _rows_pair(self, rows: Rows, left_out: tuple[int, ...]) -> RowwisePair:
+    def _rows_pair(self, rows: Rows, left_out: tuple[int, ...]) -> RowsPair:
         """Return all rows, or some, whose unknown labels are then completed from these alone."""
         if not left_out:
             return self.pair
@@ -262,7 +262,9 @@ class CrossFit:
             P = self.embedding.project(part, own, self.d)
             predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
             out = rows[held]
-            predicted[held] = predict(self._held_out_rows(rows[rest], out, self.pair.left[out]))
+            predicted[held] = predict(
+                self._held_out_rows(rows[rest], out, self.pair.left.rows[out])
+            )
         return predicted
 
     # ---- scores -------------------------------------------------------------------------------
@@ -333,10 +335,10 @@ class CrossFit:
                 known, self.labels[rest], self.unknown[rest], self.training.completion
             )
             if self._from_moments:
-                moments = Moments.from_arrays(part.left, part.right, part.weights)
+                moments = Moments.from_arrays(part.left.rows, part.right, part.weights)
                 part = MomentsPair(moments, given_left=self.pair.given_left)
         elif self._from_moments:
-            part, rows = self._sums_without(left_out), self.pair.left[held]
+            part, rows = self._sums_without(left_out), self.pair.left.rows[held]
         else:
             part, rows = self.pair.part(rest, held)
         return part, self._held_out_rows(rest, held, rows)
@@ -350,7 +352,7 @@ class CrossFit:
     def _moments_of(self, fold: int) -> Moments:
         rows = self.folds.held_out(fold)
         weights = None if self.pair.weights is None else self.pair.weights[rows]
-        return Moments.from_arrays(self.pair.left[rows], self.pair.right[rows], weights)
+        return Moments.from_arrays(self.pair.left.rows[rows], self.pair.right[rows], weights)
 
     # ---- what a decoder is learnt from, and judged by ------------------------------------------
 
@@ -437,9 +439,9 @@ class CrossFit:
         return np.ones(self.member.size) if self.pair.weights is None else host(self.pair.weights)
 
 
-def _completed(part: RowwisePair, labels: Any, unknown: Any, completion: Any) -> RowwisePair:
+def _completed(part: RowsPair, labels: Any, unknown: Any, completion: Any) -> RowsPair:
     """A part of the rows with unknown labels completed from these rows alone."""
-    return with_right(part, completion.fill(with_right(part, labels), unknown))
+    return part.with_right(completion.fill(part.with_right(labels), unknown))
 
 
 def _dense(decoder: Any, pair: Pair) -> Array:

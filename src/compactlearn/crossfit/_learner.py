@@ -36,7 +36,7 @@ from compactlearn.linalg._eigen import symmetric_roots
 from compactlearn.linalg._learning import learn
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import Learned
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class RidgeLearner:
         """
         learned = self.fit(pair, P, codes)
         B = learned.coefficients
-        A = B if P is None else pair.expressed(P) @ B
+        A = B if P is None else pair.left.expressed(P) @ B
         return lambda rows: rows @ A + learned.intercept
 
 
@@ -103,7 +103,7 @@ class ForeignLearner:
         return self if codes.size else self.ridge
 
     def fit(
-        self, pair: RowwisePair, U: Any, codes: Codes, decoder: Array | None
+        self, pair: RowsPair, U: Any, codes: Codes, decoder: Array | None
     ) -> tuple[Any, float | Array]:
         """A clone fitted to targets of unit mean square, and what makes codes of its answers.
 
@@ -129,9 +129,9 @@ class ForeignLearner:
         """Fit, and return the function from rows, as the pair knows them, to codes."""
         if codes.size == 0:
             return self.ridge.predictor(pair, P, codes, decoder)
-        assert isinstance(pair, RowwisePair)  # moments serve the built-in ridge only
-        expressed = None if P is None else pair.expressed(P)
-        U = pair.left if P is None else pair.projected_rows(P)
+        assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
+        expressed = None if P is None else pair.left.expressed(P)
+        U = pair.left.rows if P is None else pair.projected_rows(P)
         model, back = self.fit(pair, U, codes, decoder)
 
         def predict(rows: Any) -> Array:

@@ -34,8 +34,8 @@ from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import all_pairs, solve
 from compactlearn.linalg._learning import fitted_codes
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._rows_ridge import RowsRidge
-from compactlearn.linalg._rowwise_pair import RowwisePair
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -108,7 +108,7 @@ def held_out_predictions(
 
 
 def leave_one_out(
-    pair: RowwisePair,
+    pair: RowsPair,
     codes: Codes,
     V: Array,
     member: Rows,
@@ -151,7 +151,7 @@ def leave_one_out(
 
 
 def _intercepts_without(
-    pair: RowwisePair, V: Array, member: Rows, learner: RidgeLearner, left_out: Array
+    pair: RowsPair, V: Array, member: Rows, learner: RidgeLearner, left_out: Array
 ) -> Array | None:
     """Return (N, k) the intercepts of the ridges without each row and its copies, or None.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -79,7 +79,7 @@ class TrainingRows(Protocol):
         """Estimated bytes of one more fit."""
         ...
 
-    def with_rows(self, *, as_given: bool = False) -> RowwisePair:
+    def with_rows(self, *, as_given: bool = False) -> RowsPair:
         """Return a pair that holds the rows."""
         ...
 

@@ -58,7 +58,7 @@ def closed_form(problem: Problem, codes: Codes, d: int | None) -> tuple[State, i
     """The best P for the leading codes, and how many columns make both the optimum."""
     P, rank = None, 0
     if d is not None:
-        P, squares = problem.pair.leading_range(codes.left)
+        P, squares = problem.pair.left.leading_range(codes.left)
         rank = squares.size if problem.beta > 0 else 0  # without a balance P takes no part
         P = P[:, :d]
     return State(codes, P, [problem.objective(codes, P)], "closed"), rank
@@ -77,9 +77,9 @@ def climb_from_several(
     pair, d = problem.pair, P.shape[1]
     # Without columns of P the problem is of the order of the labels, whatever the route.
     of_labels = replace(problem, beta=0.0)
-    labels_only = pair.leading_range(of_labels.leading_codes(m, P[:, :0]).left)[0][:, :d]
+    labels_only = pair.left.leading_range(of_labels.leading_codes(m, P[:, :0]).left)[0][:, :d]
     drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
-    random = pair.orthonormal(beside(drawn, P))
+    random = pair.left.orthonormal(beside(drawn, P))
     starts = [
         (codes, P),
         *((problem.leading_codes(m, Q), Q) for Q in (labels_only, random)),
@@ -120,7 +120,7 @@ def accelerated_ascent(
     n_iter = 0
     for n_iter in range(1, max_iter + 1):
         trial = problem.leading_codes(m, ahead)
-        best_P = pair.leading_range(trial.left)[0][:, :d]
+        best_P = pair.left.leading_range(trial.left)[0][:, :d]
         reached = problem.objective(trial, best_P)
         plain = ahead is P
         if reached < value and not plain:
@@ -131,7 +131,7 @@ def accelerated_ascent(
         if best_P.shape != P.shape:
             P, ahead, momentum = best_P, best_P, 1.0  # the start had too few directions
             continue
-        U, _, Wt = svd(pair.inner(best_P, P))
+        U, _, Wt = svd(pair.left.inner(best_P, P))
         aligned = best_P @ (U @ Wt)
         small = gain <= tol * value
         if small and plain:
@@ -140,8 +140,8 @@ def accelerated_ascent(
         push = 0.0 if small else (momentum - 1) / next_momentum
         further = aligned + push * (aligned - P)
         P, momentum = aligned, 1.0 if small else next_momentum
-        ahead = pair.orthonormal(further) if push else P
-    P = pair.leading_range(codes.left)[0][:, :d]
+        ahead = pair.left.orthonormal(further) if push else P
+    P = pair.left.leading_range(codes.left)[0][:, :d]
     return State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
@@ -157,12 +157,12 @@ def alternate_as_printed(
 ) -> State:
     """Algorithm 1: random P, then V and P in turn until the objective settles."""
     pair, rng = problem.pair, seeded(random_state)
-    P = pair.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
+    P = pair.left.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
     path: list[float] = []
     for n_iter in range(1, max_iter + 1):
         codes = problem.leading_codes(m, P)
         path.append(problem.objective(codes, P))
-        P = pair.leading_range(codes.left)[0][:, :d]
+        P = pair.left.leading_range(codes.left)[0][:, :d]
         if completion != "none" and P.shape[1] < d:
             P = np.hstack([P, complete(pair, P, d - P.shape[1], completion, rng)])
         path.append(problem.objective(codes, P))
@@ -191,7 +191,7 @@ def fixed_codes(problem: Problem, d: int | None) -> State:
 def dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
     """``||P'Xc'V||^2``, or ``||Xc'V||^2`` where features are kept."""
     if P is not None:
-        return float(np.sum(pair.inner(P, codes.left) ** 2))
+        return float(np.sum(pair.left.inner(P, codes.left) ** 2))
     if codes.right is None:
         return pair.cross_energy
-    return float(np.trace(pair.inner(codes.left, codes.left)))
+    return float(np.trace(pair.left.inner(codes.left, codes.left)))

@@ -61,7 +61,7 @@ from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import owned
 from compactlearn.linalg._arrays import beside, right_beside, working_form
-from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._codes import Codes, code_rows
 from compactlearn.linalg._eigen import Status
 from compactlearn.linalg._pairs import Pair
@@ -298,8 +298,8 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
-            regime = self.traits.regime
-            pair = build_pair(X, Y, demand=plan.demand(learns=False), regime=regime)
+            route = plan_route(X, Y, plan.demand(learns=False), self.traits.regime)
+            pair = build_pair(X, Y, regime=route.regime)
             result = self.solve(pair)
             codes = code_rows(result.codes, X, right_beside(Y, X), pair.mean_left)
             self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)

@@ -313,7 +313,7 @@ default="auto"
         if m is None:
             full, needed = pair.cross_range(min(pair.n_left, pair.n_right))[0], 0
         else:
-            full = pair.leading_range(result.codes.left)[0]
+            full = pair.left.leading_range(result.codes.left)[0]
             needed = full.shape[1] if result.beta else 0
         rank, longer = full.shape[1], full
         more = max(d for d, _, everything in counts if not everything) - rank
@@ -372,7 +372,7 @@ default="auto"
         if codes.right is None:
             P = pair.cross_range(d)[0]
         else:
-            P = pair.leading_range(codes.left)[0][:, :d]
+            P = pair.left.leading_range(codes.left)[0][:, :d]
         return self._widen(pair, P, d, None if codes.right is None else codes.size)
 
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
@@ -382,12 +382,12 @@ default="auto"
             P = np.hstack([P, extra])
         wanted = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1]
         if self._tops_up(m, pair.n_right) and wanted > 0:
-            P = np.hstack([P, pair.principal_directions(wanted, P, fill=False)[0]])
+            P = np.hstack([P, pair.left.principal_directions(wanted, P, fill=False)[0]])
         # Constant features have no direction at all; the learner gets one of them, not nothing.
-        return P if P.shape[1] else pair.some_direction()
+        return P if P.shape[1] else pair.left.some_direction()
 
     def _balance(self, pair: Pair) -> float:
-        seen = pair.left_energy if pair.has_variance else 0.0
+        seen = pair.left.energy if pair.left.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
     def _climb(self, problem: Problem, d: int | None, m: int) -> State:

@@ -27,11 +27,11 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
     if how == "none":
         return zeros_beside((pair.n_left, 0), P)
     if how == "variance":
-        return pair.principal_directions(count, P)[0]
+        return pair.left.principal_directions(count, P)[0]
     if how == "krylov":
         return krylov_directions(pair, P, count)
     drawn = seeded(random_state).standard_normal((pair.n_left, count))
-    return pair.extension(P, beside(drawn, P))
+    return pair.left.extension(P, beside(drawn, P))
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
@@ -43,19 +43,19 @@ def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
     """
     basis, block = P, P
     while basis.shape[1] - P.shape[1] < count and block.shape[1]:
-        images = pair.left_gram() @ block
+        images = pair.left.gram @ block
         images = images / (np.abs(images).max(initial=0.0) or 1.0)
-        size = float(np.sqrt(np.trace(pair.inner(images, images))))
+        size = float(np.sqrt(np.trace(pair.left.inner(images, images))))
         # As long as the rows are: squares of squares need not be finite, and rounding is judged
         # by that length.
-        images *= float(np.sqrt(pair.left_energy)) / (size or 1.0)
-        size = float(np.sqrt(pair.left_energy))
+        images *= float(np.sqrt(pair.left.energy)) / (size or 1.0)
+        size = float(np.sqrt(pair.left.energy))
         outside = images
         for _ in range(2):  # once leaves rounding, twice does not
-            outside = outside - basis @ pair.inner(basis, outside)
-        block, squares = pair.leading_range(outside)
+            outside = outside - basis @ pair.left.inner(basis, outside)
+        block, squares = pair.left.leading_range(outside)
         block = block[:, : int(np.count_nonzero(squares > (RESIDUE * size) ** 2))]
         if squares.size and squares[-1] < (1e-4 * size) ** 2:  # short: its rounding was magnified
-            block = pair.extension(basis, block)
+            block = pair.left.extension(basis, block)
         basis = np.hstack([basis, block])
     return basis[:, P.shape[1] : P.shape[1] + count]

@@ -18,6 +18,7 @@ from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.embeddings._base import Plan, Traits, shared_ridge
 from compactlearn.embeddings._components import COUNTS
 from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
 
 
@@ -108,6 +109,6 @@ solver_, n_features_in_, feature_names_in_
     def _matrix(self, pair: Pair) -> Problem:
         ridge = shared_ridge(self.ridge)
         centred = self.offset == "mean"
-        matrix = pair.ridge.hat_gram(ridge, centred=centred)
+        matrix = ridge_of(pair).hat_gram(ridge, centred=centred)
         shift = -pair.mean_right if centred else None
         return Problem(matrix, min(pair.n_left, pair.n_right), shift, ridge=ridge)

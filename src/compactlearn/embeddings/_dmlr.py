@@ -113,6 +113,6 @@ solver_, n_features_in_, feature_names_in_
         assert O is not None
         return replace(
             found,
-            dependence=float(np.trace(pair.inner(codes.left, codes.left))),
+            dependence=float(np.trace(pair.left.inner(codes.left, codes.left))),
             recovery=float(np.vdot(O, pair.right_gram(centre=False) @ O)),
         )

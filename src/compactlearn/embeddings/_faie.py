@@ -27,6 +27,7 @@ from compactlearn.embeddings._base import (
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import OFFSETS, ROUTES
 from compactlearn.linalg._codes import Codes
+from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
@@ -123,7 +124,7 @@ solver_, n_features_in_, feature_names_in_
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         ridge = shared_ridge(self.ridge)
-        hat = pair.ridge.hat(ridge)
+        hat = ridge_of(pair).hat(ridge)
         beta = automatic_balance(self.beta, pair.right_energy, hat.trace)
         codes = hat.codes(m, beta)
         note_shortfall(self, m, codes, pair)

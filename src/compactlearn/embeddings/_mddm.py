@@ -25,6 +25,7 @@ from compactlearn.embeddings._components import COUNTS, feature_count
 from compactlearn.embeddings._encoders import ROUTES
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._eigen import leading_eigenpairs
+from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
@@ -142,9 +143,9 @@ n_features_in_, feature_names_in_
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
         P, values = self.directions(pair, d)
         codes = pair.right_codes(dense=False)
-        P = P * peak_signs(pair.inner(P, codes.left).T)
+        P = P * peak_signs(pair.left.inner(P, codes.left).T)
         if not P.shape[1]:  # nothing depends on anything; the learner gets one feature, not none
-            P = pair.some_direction()
+            P = pair.left.some_direction()
         dependence = float(values.sum())
         return Embedded(
             codes=codes,
@@ -178,7 +179,7 @@ n_features_in_, feature_names_in_
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array:
         P = self.directions(pair, d)[0]
-        return P if P.shape[1] else pair.some_direction()
+        return P if P.shape[1] else pair.left.some_direction()
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         """Up to d directions, and the dependence of those that have any.
@@ -207,7 +208,7 @@ def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
     coefficients: every regime has them already.
     """
     penalty = (1.0 - t) / t
-    solution = leading_eigenpairs(pair.ridge.hat_gram(penalty), min(d, pair.n_right))
+    solution = leading_eigenpairs(ridge_of(pair).hat_gram(penalty), min(d, pair.n_right))
     w = solution.values / t
     codes = pair.combined_codes(solution.vectors / (t * np.sqrt(w)))
-    return pair.ridge.directions(codes, penalty)[0], w
+    return ridge_of(pair).directions(codes, penalty)[0], w

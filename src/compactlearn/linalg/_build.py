@@ -1,7 +1,8 @@
-"""Holding two blocks in the regime that suits them, or refusing what would not fit."""
+"""The regime that suits two blocks, planned once, and the pair of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from compactlearn.linalg._arrays import beside, right_beside
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._routes import Demand, Shape, choose, needed_bytes
+from compactlearn.linalg._routes import Demand, Shape, choose, needed_bytes, seconds
 from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
@@ -22,25 +23,24 @@ Array = NDArray[np.float64]
 SMALLEST_ENERGY = 1e-300
 
 
-def build_pair(
-    left: Any,
-    right: Any,
-    weights: Array | None = None,
-    *,
-    demand: Demand,
-    regime: str = "auto",
-    given_left: int | None = None,
-) -> Pair:
-    """Hold two checked blocks in the regime asked for, or in the one that suits their shape.
+@dataclass(frozen=True)
+class Route:
+    """How a fit is carried out, and the seconds that it is estimated to take."""
 
-    Refuses, before anything is allocated, what would not fit in the memory.
+    regime: str
+    seconds: float
+
+
+def plan_route(left: Any, right: Any, demand: Demand, regime: str = "auto") -> Route:
+    """Return the regime asked for, or the one that suits two checked blocks.
+
+    Raises MemoryError, before anything is allocated, if it would not fit in the memory.
     """
-    shape = Shape.of(left, right)
-    free = free_bytes(left)
+    shape, free = Shape.of(left, right), free_bytes(left)
+    needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
+    takes = costs.get(regime, min(costs.values()))
     if regime == "auto":
-        regime = choose(shape, demand, free, exact_only=isinstance(left, DeviceArray))
-    right, weights = right_beside(right, left), beside(weights, left)
-    needs = needed_bytes(shape, demand)
+        regime = choose(shape, needs, costs, free, exact_only=isinstance(left, DeviceArray))
     leanest = min(needs, key=needs.__getitem__)
     memory.require_memory(
         needs[regime],
@@ -54,13 +54,26 @@ def build_pair(
         ),
         free=free,
     )
+    return Route(regime, takes)
+
+
+def build_pair(
+    left: Any,
+    right: Any,
+    weights: Array | None = None,
+    *,
+    regime: str,
+    given_left: int | None = None,
+) -> Pair:
+    """Return the pair of two checked blocks in a regime."""
+    right, weights = right_beside(right, left), beside(weights, left)
     pair: Pair
     with np.errstate(over="ignore", invalid="ignore"):
         if regime == "moments":
             pair = MomentsPair(Moments.from_arrays(left, right, weights), given_left=given_left)
         else:
-            pair = RowsPair(left, right, weights, regime=regime, given_left=given_left)
-        energy = pair.left_energy
+            pair = RowsPair.of_rows(left, right, weights, regime=regime, given_left=given_left)
+        energy = pair.left.energy
     require_usable_squares(energy, left)
     return pair
 

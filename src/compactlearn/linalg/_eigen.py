@@ -13,7 +13,7 @@ and SciPy bring a BLAS each, and where calls alternate their threads compete for
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,9 @@ Array = NDArray[np.float64]
 # An operator up to this order is multiplied out when the Krylov iteration does not converge.
 DENSE_FALLBACK = 4_000
 
-
 # A search that need not be exact has a basis of up to four times as many columns as pairs, which
 # must be a small part of the space.
 ENOUGH_ABOVE = 8
-
 
 # Squared lengths relative to the longest below which eigenvectors of a Gram matrix have lost more
 # than ten of their sixteen digits.
@@ -60,7 +58,6 @@ class EigenSolution:
     values: Array  # (r,), largest first, all above the rank tolerance
     vectors: Array  # (n, r), orthonormal columns
     status: Status
-    stats: dict[str, Any] = field(default_factory=dict)  # route, products, restarts, residual
     share: float = 1.0  # of the largest sum that as many eigenvalues can have, at least
     images: Array | None = None  # (n, r) the matrix times the vectors, where these are not exact
 
@@ -132,15 +129,13 @@ def leading_eigenpairs(
     if route == "dense" or too_many_for_krylov(n, count):
         array: Any = matrix if has_entries else multiplied_out(matrix)
         values, vectors = _dense(array, count, overwrite=overwrite or not has_entries)
-        status, stats, reached, images = Status.CONVERGED, {"route": "dense"}, 1.0, None
+        status, reached, images = Status.CONVERGED, 1.0, None
     else:
         exact = share >= 1.0 or count == 0 or n <= ENOUGH_ABOVE * count
-        if exact:
-            found = exact_pairs(matrix, count, scale)
-        else:
-            found = enough_pairs(matrix, count, share, seed)
-        values, vectors, stats = found.values, found.vectors, found.stats
-        reached, images = found.share, found.images
+        found = (
+            exact_pairs(matrix, count, scale) if exact else enough_pairs(matrix, count, share, seed)
+        )
+        values, vectors, reached, images = found.values, found.vectors, found.share, found.images
         status = Status.CONVERGED if found.converged else Status.MAX_ITER
         if not found.converged and n <= (dense.EIGEN_LIMIT if has_entries else DENSE_FALLBACK):
             return leading_eigenpairs(
@@ -150,7 +145,7 @@ def leading_eigenpairs(
     if rank < count and status is Status.CONVERGED:
         status = Status.RANK_DEFICIENT
     images = None if images is None else images[:, :rank]
-    return EigenSolution(values[:rank], vectors[:, :rank], status, stats, reached, images)
+    return EigenSolution(values[:rank], vectors[:, :rank], status, reached, images)
 
 
 def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
@@ -159,7 +154,7 @@ def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Ar
 
 
 def symmetric_roots(gram: Array, scale: float = 0.0) -> tuple[Array, Array]:
-    """The symmetric root of a Gram matrix, and the symmetric root of its pseudo-inverse.
+    """Return the symmetric roots of a Gram matrix and of its pseudo-inverse.
 
     Directions in which the matrix is zero but for rounding are left out of both; ``scale`` is the
     size of what the matrix was computed from, as the trace before it was centred.

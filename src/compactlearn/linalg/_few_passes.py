@@ -14,7 +14,6 @@ overlooked; what the sum of the values found may fall short by is bounded as in
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from compactlearn.core._deadline import checkpoint
 from compactlearn.core._threads import look_again
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import EigenSolution, Status, numerical_rank
-from compactlearn.linalg._lanczos import Multiplies, largest_sum, next_block, small_pairs
+from compactlearn.linalg._lanczos import largest_sum, next_block, small_pairs
 from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
@@ -61,19 +60,6 @@ def needed_bytes(order: int, count: int) -> int:
 Search = Generator[Array, Array, EigenSolution]
 
 
-def few_pairs(
-    matrix: Multiplies, count: int, share: float, scale: float = 0.0, seed: int = 0
-) -> EigenSolution:
-    """What :func:`search` finds for one matrix.
-
-    >>> from compactlearn.linalg._operators import Plain
-    >>> few_pairs(Plain(np.diag([1.0, 3.0, 2.0])), 2, 0.999).values
-    array([3., 2.])
-    """
-    one = search(matrix.shape[0], count, share, scale, seed)
-    return together([one], lambda asked: {0: matrix @ asked[0]})[0]
-
-
 def together(
     searches: Sequence[Search], multiply: Callable[[dict[int, Array]], dict[int, Array]]
 ) -> list[EigenSolution]:
@@ -105,19 +91,17 @@ def search(n: int, count: int, share: float, scale: float = 0.0, seed: int = 0) 
     if multiplied_out(n, count):
         values, vectors = small_pairs((yield np.eye(n)))
         values, vectors, reached, images = values[:count], vectors[:, :count], 1.0, None
-        stats: dict[str, Any] = {"route": "multiplied out", "products": 1}
     else:
-        values, vectors, reached, images, products = yield from _krylov(n, count, share, seed)
-        stats = {"route": "few passes", "products": products}
+        values, vectors, reached, images = yield from _krylov(n, count, share, seed)
     rank = numerical_rank(values, n, scale)
     status = Status.RANK_DEFICIENT if rank < count else Status.CONVERGED
     images = None if images is None else images[:, :rank]
-    return EigenSolution(values[:rank], vectors[:, :rank], status, stats, reached, images)
+    return EigenSolution(values[:rank], vectors[:, :rank], status, reached, images)
 
 
 def _krylov(
     n: int, count: int, share: float, seed: int
-) -> Generator[Array, Array, tuple[Array, Array, float, Array, int]]:
+) -> Generator[Array, Array, tuple[Array, Array, float, Array]]:
     """Block Krylov with full orthogonalisation, and a Rayleigh-Ritz step after each product."""
     b = block_width(count)
     rng = np.random.default_rng(seed)
@@ -149,7 +133,7 @@ def _krylov(
     images = block @ coupling[:, :count]
     for rows in row_blocks(*images.shape):
         images[rows] += vectors[rows] * values
-    return values, vectors, reached, images, product
+    return values, vectors, reached, images
 
 
 def _take_off(W: Array, basis: Sequence[Array]) -> Array:

@@ -39,8 +39,8 @@ from numpy.typing import NDArray
 
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import add_to_diagonal, all_pairs, inverse_definite, self_product
-from compactlearn.linalg._learning import fitted_codes
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._learning import fitted_codes, ridge_of
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def with_cells(right: Any, unknown: Any, values: Array) -> Any:
 # ---- by the ridge alone -----------------------------------------------------------------------
 
 
-def fill_by_ridge(pair: RowwisePair, unknown: Any, alpha: float, bias: str) -> Filled:
+def fill_by_ridge(pair: RowsPair, unknown: Any, alpha: float, bias: str) -> Filled:
     """Fill the unknown cells with what the ridge of the known ones predicts for them.
 
     ``unknown`` is a CSR matrix with a one for each unknown cell, where the pair's right block is 0.
@@ -95,14 +95,14 @@ def fill_by_ridge(pair: RowwisePair, unknown: Any, alpha: float, bias: str) -> F
     return Filled(scipy.sparse.csr_array(pair.right + filled.tocsr()))
 
 
-def _predictor(pair: RowwisePair, alpha: float, bias: str) -> Callable[[Array], Array]:
+def _predictor(pair: RowsPair, alpha: float, bias: str) -> Callable[[Array], Array]:
     return lambda T: fitted_codes(pair, _targets(pair, T), alpha, bias)
 
 
-def _targets(pair: RowwisePair, T: Array) -> Codes:
+def _targets(pair: RowsPair, T: Array) -> Codes:
     """Targets given row by row, for a ridge."""
     weighted = pair.weighted(T)
-    return Codes(left=pair.Xc.T @ weighted, right=None, total=pair.ones @ weighted, rows=T)
+    return Codes(left=pair.left.Xc.T @ weighted, right=None, total=pair.ones @ weighted, rows=T)
 
 
 def _fixed_point(
@@ -146,7 +146,7 @@ def _fixed_point(
 
 
 def fill_by_codes(
-    pair: RowwisePair,
+    pair: RowsPair,
     unknown: Any,
     alpha: float,
     strength: float,
@@ -163,7 +163,7 @@ def fill_by_codes(
 
 
 def complete(
-    pair: RowwisePair,
+    pair: RowsPair,
     Y: Array,
     mask: NDArray[np.bool_],
     start: Array,
@@ -217,17 +217,17 @@ def shrunken(E: Array, strength: float, w: Array | None = None) -> tuple[Array, 
 class RidgeRows:
     """Ridge regressions of all rows with a free intercept, prepared once for many targets."""
 
-    pair: RowwisePair
+    pair: RowsPair
     alpha: float
     inverse: Array | None  # of the smaller Gram matrix plus the penalty
     dual: bool
 
     @classmethod
-    def of(cls, pair: RowwisePair, alpha: float) -> RidgeRows:
-        if min(pair.shape) > INVERSE_LIMIT:
+    def of(cls, pair: RowsPair, alpha: float) -> RidgeRows:
+        if min(pair.left.shape) > INVERSE_LIMIT:
             return cls(pair, alpha, None, dual=False)
-        dual = not pair.narrow
-        gram = np.array(pair.kernel if dual else pair.gram_system.gram)
+        dual = not pair.left.narrow
+        gram = np.array(pair.left.kernel if dual else pair.left.gram_system.gram)
         add_to_diagonal(gram, alpha)
         return cls(pair, alpha, inverse_definite(gram, overwrite=True), dual)
 
@@ -236,14 +236,14 @@ class RidgeRows:
         pair = self.pair
         if self.inverse is None:
             codes = _targets(pair, T)
-            B, _ = pair.ridge.solve(codes, self.alpha, "free")
+            B, _ = ridge_of(pair).solve(codes, self.alpha, "free")
             intercept = codes.total / pair.count - pair.mean_left @ B
-            return pair.rows_times(B) + intercept, float(np.vdot(B, B))
+            return pair.left.times(B) + intercept, float(np.vdot(B, B))
         mean = (pair.ones @ pair.weighted(T)) / pair.count
         centred = pair.weighted(T - mean)
         if self.dual:
             c = self.inverse @ centred
-            image = pair.kernel @ c
+            image = pair.left.kernel @ c
             return pair.unweighted(image) + mean, float(np.vdot(c, image))
-        B = self.inverse @ (pair.Xc.T @ centred)
-        return pair.unweighted(pair.Xc @ B) + mean, float(np.vdot(B, B))
+        B = self.inverse @ (pair.left.Xc.T @ centred)
+        return pair.unweighted(pair.left.Xc @ B) + mean, float(np.vdot(B, B))

@@ -11,13 +11,8 @@ whose matrix has a diagonal of ones, and elimination loses only as many digits a
 *that* matrix has (van der Sluis 1969; Demmel 1989), whatever the units. Nothing is penalised
 otherwise: alpha means what it means.
 
-Directions without variance are judged on the scaled matrix, too. They are left out; among the
-solutions that remain the one of least norm, in the units given, is a least-squares problem whose
-rows are weighted by 1 / D. A QR factorisation with column pivoting and rows by decreasing size
-solves it as accurately as if the weights were equal (Powell and Reid 1969; Cox and Higham 1998).
-
-The same factorisation of the transposed rows turns many columns into as many as there are rows,
-where the kernel matrix would drown the small ones.
+Directions without variance are judged on the scaled matrix, too, and left out. Rows that are fewer
+than their columns go by the Gram matrix of the columns, too: a kernel would drown the small ones.
 """
 
 from __future__ import annotations
@@ -75,39 +70,36 @@ class GradedSystem:
     kept: NDArray[np.intp]  # columns that take part; the others have coefficient 0
     roots: Array  # (k,) square roots of the diagonal D
     basis: Array | None  # (k, r) of the range of the scaled Gram matrix; None: the identity
-    least: Array | None  # (k, r) the same, each column moved by null directions to least norm
     matrix: Array  # (r, r) the system in that basis
     gram: Array  # (r, r) the scaled Gram matrix in that basis, without the penalty
     neighbour: Any = None  # the Gram matrix that was given, where it is on a device
 
-    def _scaled(self, cross: Array) -> Array:
-        inside = cross[self.kept] / self.roots[:, None]
-        return inside if self.basis is None else self.basis.T @ inside
-
     def solve(self, cross: Array) -> Array:
-        """``(gram + alpha I)^-1 cross``."""
+        """Return ``(gram + alpha I)^-1 cross``."""
         cross = host(cross)
-        inside = dense.solve_definite(self.matrix, self._scaled(cross))
+        inside = cross[self.kept] / self.roots[:, None]
+        if self.basis is None:
+            inside = dense.solve_definite(self.matrix, inside)
+        else:
+            inside = self.basis @ dense.solve_definite(self.matrix, self.basis.T @ inside)
         solution = np.zeros((self.size, cross.shape[1]))
-        if self.least is not None:
-            inside = self.least @ inside
         solution[self.kept] = inside / self.roots[:, None]
         return beside(solution, self.neighbour)
 
     def inverse(self) -> tuple[Array, float]:
-        """``(gram + alpha I)^-1`` as a matrix, and the trace of ``gram`` times it."""
+        """Return ``(gram + alpha I)^-1`` as a matrix, and the trace of ``gram`` times it."""
         inner = dense.inverse_definite(self.matrix)
         trace = float(np.sum(inner * self.gram))
-        if self.least is not None:
-            inner = self.least @ inner @ self.least.T
+        if self.basis is not None:
+            inner = self.basis @ inner @ self.basis.T
         inner = inner / np.outer(self.roots, self.roots)
         inverse = np.zeros((self.size, self.size))
         inverse[np.ix_(self.kept, self.kept)] = (inner + inner.T) / 2
         return beside(inverse, self.neighbour), trace
 
     def hat_root(self) -> tuple[Array, Array]:
-        """R with ``ZRR'Z'`` the hat matrix of rows Z, ZR having orthogonal columns, and the squares
-        of their lengths."""
+        """Return R with ``ZRR'Z'`` the hat matrix of rows Z, ZR having orthogonal columns, and the
+        squares of their lengths."""
         values, vectors = all_eigenpairs(self.matrix)
         half = vectors / np.sqrt(np.maximum(values, EPS))
         inner = half.T @ self.gram @ half
@@ -122,7 +114,7 @@ def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> Grad
     """Scale ``gram + alpha I`` to a unit diagonal, and cut it to its rank where that is lower.
 
     Columns with no more variance than ``floor`` take no part. Of a matrix on a device all this is
-    done on the host, which alone pivots; what is found goes back.
+    done on the host; what is found goes back.
 
     >>> gram = np.array([[1e16, 1e7], [1e7, 1.0]])  # two columns, 1e8 and 1, cosine 0.1
     >>> graded_system(gram, 0.0).solve(gram @ np.array([[2e-8], [3.0]]))
@@ -141,50 +133,13 @@ def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> Grad
     matrix = scaled.copy()
     matrix[np.diag_indices_from(matrix)] += penalty
     if dense.reciprocal_condition(matrix) >= SAFE_RECIPROCAL_CONDITION:
-        return GradedSystem(size, kept, roots, None, None, matrix, scaled, neighbour)
+        return GradedSystem(size, kept, roots, None, matrix, scaled, neighbour)
     values, vectors = all_eigenpairs(scaled)
     rank = numerical_rank(values, values.size)
-    basis, null = vectors[:, :rank], _staircase(vectors[:, rank:], np.argsort(roots))
-    least = basis - null @ _weighted_least_squares(1.0 / roots, null, basis)
-    along = least / roots[:, None]
-    matrix = alpha * dense.self_product(along.T)
+    basis = vectors[:, :rank]
+    matrix = dense.self_product((basis * np.sqrt(penalty)[:, None]).T)
     matrix[np.diag_indices_from(matrix)] += values[:rank]
-    diagonal = np.diag(values[:rank])
-    return GradedSystem(size, kept, roots, basis, least, matrix, diagonal, neighbour)
-
-
-def _staircase(null: Array, order: NDArray[np.intp]) -> Array:
-    """Turn orthonormal columns so that each is 0 where the ones before it begin, by ``order``.
-
-    A null direction of the large columns alone then has no trace of the small ones, which in the
-    units given would outweigh it. Entries that are rounding become 0.
-    """
-    null, done = null.copy(), 0
-    negligible = 8 * EPS * null.shape[0]
-    for place in order:
-        if done == null.shape[1]:
-            break
-        row = null[place, done:].copy()
-        size = float(np.linalg.norm(row))
-        if size > negligible:
-            row[0] += np.copysign(size, row[0])
-            row /= np.linalg.norm(row)
-            null[:, done:] -= np.outer(null[:, done:] @ row, 2 * row)
-            done += 1
-        null[place, done:] = 0.0
-    return null
-
-
-def _weighted_least_squares(weights: Array, columns: Array, targets: Array) -> Array:
-    """Minimise ``||weights (columns x - targets)||`` for weights of very different size."""
-    if not columns.shape[1]:
-        return np.zeros((0, targets.shape[1]))
-    order = np.argsort(-weights * np.abs(columns).max(axis=1), kind="stable")
-    weights = weights[order, None]
-    Q, R, places = dense.pivoted_qr(weights * columns[order])
-    found = np.empty((columns.shape[1], targets.shape[1]))
-    found[places] = dense.solve_upper(R, Q.T @ (weights * targets[order]))
-    return found
+    return GradedSystem(size, kept, roots, basis, matrix, np.diag(values[:rank]), neighbour)
 
 
 def graded_rotation(projection: Array, variances: Array) -> tuple[Array, Array]:
@@ -205,21 +160,6 @@ def graded_rotation(projection: Array, variances: Array) -> tuple[Array, Array]:
     turned = np.empty((projection.shape[0], T.shape[1]))
     turned[order] = np.triu(R).T
     return beside(T, neighbour), beside(turned, neighbour)
-
-
-def graded_coordinates(rows: Array) -> tuple[Array, Array]:
-    """Orthonormal Q (D, r) that spans the rows (n, D), and their coordinates ``rows Q`` (n, r).
-
-    Errors in every column of the rows are relative to that column, however small beside others.
-    """
-    neighbour, rows = device_in(rows), host(rows)
-    order = np.argsort(-np.abs(rows).max(axis=0, initial=0.0), kind="stable")
-    Q, R, places = dense.pivoted_qr(rows[:, order].T, overwrite=True)
-    basis = np.empty_like(Q)
-    basis[order] = Q
-    coordinates = np.empty((rows.shape[0], R.shape[0]))
-    coordinates[places] = R.T
-    return beside(basis, neighbour), beside(coordinates, neighbour)
 
 
 def direction_floor(directions: Any, variances: Array) -> Array:

@@ -18,7 +18,7 @@ from compactlearn.core._deadline import checkpoint, watched
 from compactlearn.core._threads import blas_threads, free_cores_to_use
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._graded import badly_scaled
-from compactlearn.linalg._operators import ColumnScaled, Gram, Operator
+from compactlearn.linalg._operators import ColumnScaled, Operator, gram
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ class _Leading:
 
 
 def _leading(rows: Operator, alpha: float, rank: int) -> _Leading | None:
-    found = leading_eigenpairs(Gram(rows), rank, route="krylov", share=KNOWN)
+    found = leading_eigenpairs(gram(rows), rank, route="krylov", share=KNOWN)
     if found.values.size == 0:
         return None
     return _Leading(

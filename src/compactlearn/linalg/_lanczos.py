@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,6 @@ class Found:
     vectors: Array  # (n, count)
     converged: bool
     share: float  # of the largest sum that as many values can have, at least
-    stats: dict[str, Any]
     images: Array | None = None  # (n, count) the matrix times the vectors, where not exact
 
 
@@ -90,7 +89,7 @@ def exact_pairs(
     """
     n, b = matrix.shape[0], block_size(count)
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
-    stats: dict[str, Any] = {"route": "krylov", "products": 0, "restarts": 0}
+    restarts = 0
     found, vectors = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
     block = beside(rng.standard_normal((n, b)), matrix)
 
@@ -99,19 +98,15 @@ def exact_pairs(
 
     while True:
         size = min(n - b, max(3 * count + 2 * b, count + 12 * b))
-        limit = max_restarts - stats["restarts"]
+        limit = max_restarts - restarts
         ritz = _search(matrix, count, (found, vectors), block, size, settled, limit, rng)
-        stats["products"] += ritz.products
-        stats["restarts"] += ritz.restarts
+        restarts += ritz.restarts + 1
         found, vectors = ritz.values[:count], ritz.vectors(count)
         rounding = n * EPS * max(found[0], scale)
-        missed = _missed_copy(matrix, ritz.values, vectors, rounding, b, rng, stats)
-        if missed is None or stats["restarts"] >= max_restarts:
-            residual = float(_lengths(ritz.coupling[:, :count]).max())
-            stats["residual"] = residual / found[0] if found[0] > 0 else 0.0
-            return Found(found, vectors, ritz.settled and missed is None, 1.0, stats)
+        missed = _missed_copy(matrix, ritz.values, vectors, rounding, b, rng)
+        if missed is None or restarts > max_restarts:
+            return Found(found, vectors, ritz.settled and missed is None, 1.0)
         block = missed
-        stats["restarts"] += 1
 
 
 def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int = 0) -> Found:
@@ -124,7 +119,6 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     """
     n, b = matrix.shape[0], wide_block_size(count)
     rng = np.random.default_rng(seed)
-    stats: dict[str, Any] = {"route": "enough", "products": 0, "restarts": 0}
     known = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
     block, small = beside(rng.standard_normal((n, b)), matrix), (1.0 - share) / 2
 
@@ -135,13 +129,10 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
         cap = min(n - block.shape[1], 3 * count + 2 * block.shape[1])
         first = known[0].size if round_number > 1 else count + count // 2
         ritz = _search(matrix, count, known, block, cap, settled, 10, rng, (first, 2 * b))
-        stats["products"] += ritz.products
-        stats["restarts"] += ritz.restarts
         vectors = ritz.vectors(count)
         total, smallest = ritz.values[:count].sum(), ritz.values[count - 1]
         enough = _Below(smallest + (1.0 - share) / 4 * total / count)
         rest = _fresh_look(matrix, vectors, *PROBE, enough, PROBE_RESTARTS, rng)
-        stats["products"] += rest.products
         largest = _at_most(rest.values, rest.coupling)
         bound = largest_sum(ritz.values, ritz.coupling, count, largest)
         reached = min(1.0, float(total / bound)) if bound > 0 else 1.0
@@ -154,7 +145,7 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     values = ritz.values[:count]
     images = ritz.beyond @ ritz.coupling[:, :count]
     images += vectors * values
-    return Found(values, vectors, reached >= share, reached, stats, images)
+    return Found(values, vectors, reached >= share, reached, images)
 
 
 def largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> float:
@@ -187,7 +178,6 @@ class _Ritz:
     beyond: Array  # (n, b) orthonormal, what the products have outside the basis
     coupling: Array  # (b, size): A basis coefficients is (basis coefficients) values + beyond this
     settled: bool
-    products: int
     restarts: int
 
     def vectors(self, count: int) -> Array:
@@ -229,7 +219,7 @@ def _search(
     size = keep
     first, spacing = checks or (keep + 2 * b if keep else count + b, 0)
     next_check = min(first, cap)
-    products = restarts = 0
+    restarts = 0
     while True:
         checkpoint()
         look_again()
@@ -242,7 +232,6 @@ def _search(
         T[:size, active] = H
         T[active, :size] = H.T
         block, R = next_block(W, Q[:, :size], np.abs(H).max(initial=0.0), rng)
-        products += b
         full = size + b > cap
         if size < next_check and not full:
             continue
@@ -250,7 +239,7 @@ def _search(
         coupling = R @ S[active]
         done = settled(theta, coupling[:, :count])
         if done or (full and restarts >= max_restarts):
-            return _Ritz(Q[:, :size], theta, S, block, coupling, done, products, restarts)
+            return _Ritz(Q[:, :size], theta, S, block, coupling, done, restarts)
         next_check = size + (spacing or max(2 * b, size // 5))
         if full:
             keep = min(count + (size - count) // 2, cap - b)
@@ -269,7 +258,6 @@ def _missed_copy(
     rounding: float,
     b: int,
     rng: np.random.Generator,
-    stats: dict[str, Any],
 ) -> Array | None:
     """Look for an eigenvalue above the smallest one found that the search has not seen.
 
@@ -295,7 +283,6 @@ def _missed_copy(
         return bool(_lengths(coupling)[0] <= max(0.1 * (smallest - values[0]), 1e-9 * smallest))
 
     ritz = _fresh_look(matrix, vectors, width, steps, settled, 20 if crowded else 0, rng)
-    stats["products"] += ritz.products
     if ritz.values[0] <= smallest * (1 + 1e-9):
         return None
     return ritz.vectors(b)

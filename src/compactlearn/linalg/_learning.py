@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._graded import direction_floor, graded_rotation
+from compactlearn.linalg._moments_pair import MomentsPair, MomentsRidge
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
@@ -18,9 +19,18 @@ from compactlearn.linalg._ridge import (
     ridge_path,
     solve_ridge,
 )
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.linalg._rows_ridge import RowsRidge
 
 Array = NDArray[np.float64]
+
+
+def ridge_of(pair: Pair) -> MomentsRidge | RowsRidge:
+    """Return the ridge regressions on all of a pair's left block, and their hat matrices."""
+    if isinstance(pair, MomentsPair):
+        return MomentsRidge(pair)
+    assert isinstance(pair, RowsPair)
+    return RowsRidge(pair)
 
 
 def learn(
@@ -29,16 +39,16 @@ def learn(
     """Ridge of V on XP (on X where P is None), with one of the ``BIASES``."""
     solved = True
     if projection is None:
-        B, solved = pair.ridge.solve(codes, alpha, bias)
+        B, solved = ridge_of(pair).solve(codes, alpha, bias)
         mean = pair.mean_left @ B
     else:
         turn, floor, P = None, np.zeros(1), projection
-        if alpha <= SMALL_PENALTY * pair.left_energy and pair.graded:
+        if alpha <= SMALL_PENALTY * pair.left.energy and pair.left.graded:
             turn, P, floor = _turned(pair, projection)
-        centre = pair.mean_left @ pair.expressed(P)
+        centre = pair.mean_left @ pair.left.expressed(P)
         share = mean_share(bias, alpha, pair.count)
-        gram = pair.projected_gram(P) + share * pair.count * np.outer(centre, centre)
-        cross = pair.inner(P, codes.left)
+        gram = pair.left.projected_gram(P) + share * pair.count * np.outer(centre, centre)
+        cross = pair.left.inner(P, codes.left)
         if bias != "target":
             cross = cross + share * np.outer(centre, codes.total)
         B = solve_ridge(gram, cross, alpha, floor=floor)
@@ -50,13 +60,13 @@ def learn(
 def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPath:
     """The ridge with a free intercept for every penalty, from one decomposition."""
     if projection is None:
-        return pair.ridge.path(codes)
+        return ridge_of(pair).path(codes)
     turn, floor, P = None, np.zeros(1), projection
-    if pair.graded:
+    if pair.left.graded:
         turn, P, floor = _turned(pair, projection)
-    path = ridge_path(pair.projected_gram(P), floor=floor)
-    inside = path.inside(pair.inner(P, codes.left))
-    centre = pair.mean_left @ pair.expressed(projection)
+    path = ridge_path(pair.left.projected_gram(P), floor=floor)
+    inside = path.inside(pair.left.inner(P, codes.left))
+    centre = pair.mean_left @ pair.left.expressed(projection)
     outside = path.outside
     if turn is not None:
         outside = turn if outside is None else turn @ outside
@@ -72,29 +82,29 @@ def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows:
     of the two differ by the rank-one matrix that belongs to the mean of the rows.)
     """
     learned = learn(pair, projection, _constant(pair), alpha, "none")
-    seen = rows if projection is None else rows @ pair.expressed(projection)
+    seen = rows if projection is None else rows @ pair.left.expressed(projection)
     return 1.0 - seen @ learned.coefficients
 
 
 def _constant(pair: Pair) -> Codes:
     """The constant 1 as a code."""
-    if isinstance(pair, RowwisePair):
-        return pair.codes_of(np.ones((pair.shape[0], 1)))
+    if isinstance(pair, RowsPair):
+        return pair.codes_of(np.ones((pair.n_rows, 1)))
     right = pair.count * pair.mean_right[:, None]
     return Codes(np.zeros((pair.n_left, 1)), right, np.array([float(pair.count)]))
 
 
-def fitted_codes(pair: RowwisePair, codes: Codes, alpha: float, bias: str = "free") -> Array:
+def fitted_codes(pair: RowsPair, codes: Codes, alpha: float, bias: str = "free") -> Array:
     """The training rows' codes as a ridge on all of the left block predicts them."""
     learned = learn(pair, None, codes, alpha, bias)
-    return pair.rows_times(learned.coefficients) + learned.intercept
+    return pair.left.times(learned.coefficients) + learned.intercept
 
 
 def _turned(pair: Pair, projection: Array) -> tuple[Array, Array, Array]:
     """A rotation T, PT, and what rounding leaves of XcPT, where columns are ``graded``."""
-    assert pair.variances is not None
-    turn, P = graded_rotation(projection, pair.variances)
-    return turn, P, direction_floor(P, pair.variances)
+    assert pair.left.variances is not None
+    turn, P = graded_rotation(projection, pair.left.variances)
+    return turn, P, direction_floor(P, pair.left.variances)
 
 
 def _intercept(total: Array, mean: Array, count: float, alpha: float, bias: str) -> Array:

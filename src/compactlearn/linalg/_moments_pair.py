@@ -14,93 +14,12 @@ from compactlearn.linalg._codes import Codes, offset_scale
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._graded import column_floor
+from compactlearn.linalg._left import LeftBlock
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._pairs import Hat, KeptRidge, Pair
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import GramSystem, LearnedPath
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class HatFactor(Hat):
-    """A hat matrix as ``ZZ'``, where ``Z = Xc columns + 1 constants'`` has orthogonal columns."""
-
-    moments: Moments
-    columns: Array  # (n_left, r)
-    constants: Array  # (r,)
-    squares: Array  # (r,) squared norms of Z's columns: the eigenvalues of the hat matrix
-
-    @property
-    def trace(self) -> float:  # type: ignore[override]
-        return float(self.squares.sum())
-
-    def codes(self, size: int, balance: float) -> Codes:
-        moments, count, ybar = self.moments, self.moments.count, self.moments.mean_right
-        Sxx, Sxy, Syy = moments.left_left, moments.left_right, moments.right_right
-        root = float(np.sqrt(balance))
-        inner, order = self.squares.size, self.squares.size + ybar.size
-        G = zeros_beside((order, order), Sxx)
-        G[:inner, :inner] = diagonal_matrix(balance * self.squares)
-        G[:inner, inner:] = root * (self.columns.T @ Sxy + count * np.outer(self.constants, ybar))
-        G[inner:, :inner] = G[:inner, inner:].T
-        G[inner:, inner:] = Syy
-        solution = leading_eigenpairs(G.T, size, rank_size=moments.mean.size, overwrite=True)
-        del G
-        q = solution.vectors / np.sqrt(solution.values)
-        a = root * (self.columns @ q[:inner])
-        b = q[inner:]
-        constant = root * (self.constants @ q[:inner])
-        return Codes(
-            left=Sxx @ a + Sxy @ b,
-            right=Sxy.T @ a + Syy @ b + count * np.outer(ybar, constant),
-            total=count * (ybar @ b + constant),
-            status=solution.status,
-            left_weights=a,
-            right_weights=b,
-            constant=constant,
-            values=solution.values,
-        ).oriented()
-
-    def energies(self, codes: Codes) -> Array:
-        ZV = self.columns.T @ codes.left + np.outer(self.constants, codes.total)
-        return np.sum(ZV**2, axis=0)
-
-
-@dataclass(frozen=True)
-class MomentsRidge(KeptRidge):
-    """Ridge regressions on all of the left block, from moments."""
-
-    moments: Moments
-    system: GramSystem
-
-    def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
-        total = None if bias == "target" else codes.total
-        return self.system.solve(codes.left, alpha, bias, total), True
-
-    def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
-        return self.solve(codes, alpha, "free")
-
-    def path(self, codes: Codes) -> LearnedPath:
-        return self.system.learned(codes.left, codes.total / self.moments.count)
-
-    def hat(self, ridge: float, *, constant: bool = True) -> HatFactor:
-        moments = self.moments
-        root, squares = self.system.path.hat_root(ridge)
-        if not constant:
-            return HatFactor(moments, root, np.zeros(root.shape[1]), squares)
-        columns = np.hstack([np.zeros((moments.n_left, 1)), root])
-        constants = zeros_beside((root.shape[1] + 1,), root)
-        constants[0] = float(1.0 / np.sqrt(moments.count))
-        return HatFactor(moments, columns, constants, np.append(1.0, squares))
-
-    def hat_gram(self, ridge: float, *, centred: bool = True) -> Array:
-        moments, Sxy = self.moments, self.moments.left_right
-        if centred:
-            S = Sxy.T @ self.system.solve(Sxy, ridge, "free")
-            return (S + S.T) / 2
-        root, _ = self.system.path_with(1.0).hat_root(ridge)
-        constant = moments.count * np.outer(moments.mean_left @ root, moments.mean_right)
-        return self_product((root.T @ Sxy + constant).T)
 
 
 class MomentsPair(Pair):
@@ -109,24 +28,22 @@ class MomentsPair(Pair):
     regime = "moments"
 
     def __init__(self, moments: Moments, *, given_left: int | None = None) -> None:
-        self.moments = moments
-        self.count = moments.count
-        self.n_left, self.n_right = moments.n_left, moments.n_right
-        self.given_left = self.n_left if given_left is None else given_left
-        self.mean_left, self.mean_right = moments.mean_left, moments.mean_right
+        self.moments, gram = moments, moments.left_left
+        self.left = LeftBlock(moments.count, moments.mean_left, gram, np.diag(gram))
+        if moments.rounding:
+            self.left.rounding_scale = moments.rounding + self.left.energy
+        self.n_right, self.mean_right = moments.n_right, moments.mean_right
+        self.given_left = moments.n_left if given_left is None else given_left
 
     @cached_property
-    def ridge(self) -> MomentsRidge:  # type: ignore[override]
-        gram, mean, count = self.moments.left_left, self.mean_left, self.count
-        return MomentsRidge(self.moments, GramSystem(gram, mean, count, column_floor(mean, count)))
+    def gram_system(self) -> GramSystem:
+        """What a ridge on all of the left block needs."""
+        mean, count = self.mean_left, self.count
+        return GramSystem(self.left.gram, mean, count, column_floor(mean, count))
 
     @cached_property
     def _right_right(self) -> Array:
         return self.moments.right_right
-
-    @cached_property
-    def left_energy(self) -> float:  # type: ignore[override]
-        return float(np.trace(self.moments.left_left))
 
     @cached_property
     def right_energy(self) -> float:  # type: ignore[override]
@@ -139,15 +56,6 @@ class MomentsPair(Pair):
     @property
     def cross_energy(self) -> float:
         return float(np.sum(self.moments.left_right**2))
-
-    @property
-    def rounding_scale(self) -> float:
-        moments = self.moments
-        return moments.rounding + self.left_energy if moments.rounding else 0.0
-
-    @property
-    def variances(self) -> Array:
-        return np.diag(self.moments.left_left)
 
     def leading_codes(
         self,
@@ -187,12 +95,9 @@ class MomentsPair(Pair):
         ).oriented()
 
     def cross_range(self, size: int) -> tuple[Array, Array]:
-        scale = 16 * eigen.EPS * self.rounding_scale * self.right_energy
+        scale = 16 * eigen.EPS * self.left.rounding_scale * self.right_energy
         basis, squares = eigen.leading_range(self.moments.left_right, scale=scale)
         return basis[:, :size], squares[:size]
-
-    def left_gram(self) -> Array:
-        return self.moments.left_left
 
     def cross_gram(self) -> Array:
         return self_product(self.moments.left_right.T)
@@ -225,5 +130,91 @@ class MomentsPair(Pair):
     def cross_times(self, weights: Array) -> Array:
         return self.moments.left_right @ weights
 
-    def projected_gram(self, projection: Array) -> Array:
-        return projection.T @ (self.moments.left_left @ projection)
+
+@dataclass(frozen=True)
+class HatFactor:
+    """A hat matrix as ``ZZ'``, where ``Z = Xc columns + 1 constants'`` has orthogonal columns."""
+
+    moments: Moments
+    columns: Array  # (n_left, r)
+    constants: Array  # (r,)
+    squares: Array  # (r,) squared norms of Z's columns: the eigenvalues of the hat matrix
+
+    @property
+    def trace(self) -> float:
+        return float(self.squares.sum())
+
+    def codes(self, size: int, balance: float) -> Codes:
+        """Return the leading eigenvectors of ``balance Hat + YY'``."""
+        moments, count, ybar = self.moments, self.moments.count, self.moments.mean_right
+        Sxx, Sxy, Syy = moments.left_left, moments.left_right, moments.right_right
+        root = float(np.sqrt(balance))
+        inner, order = self.squares.size, self.squares.size + ybar.size
+        G = zeros_beside((order, order), Sxx)
+        G[:inner, :inner] = diagonal_matrix(balance * self.squares)
+        G[:inner, inner:] = root * (self.columns.T @ Sxy + count * np.outer(self.constants, ybar))
+        G[inner:, :inner] = G[:inner, inner:].T
+        G[inner:, inner:] = Syy
+        solution = leading_eigenpairs(G.T, size, rank_size=moments.mean.size, overwrite=True)
+        del G
+        q = solution.vectors / np.sqrt(solution.values)
+        a = root * (self.columns @ q[:inner])
+        b = q[inner:]
+        constant = root * (self.constants @ q[:inner])
+        return Codes(
+            left=Sxx @ a + Sxy @ b,
+            right=Sxy.T @ a + Syy @ b + count * np.outer(ybar, constant),
+            total=count * (ybar @ b + constant),
+            status=solution.status,
+            left_weights=a,
+            right_weights=b,
+            constant=constant,
+            values=solution.values,
+        ).oriented()
+
+    def energies(self, codes: Codes) -> Array:
+        """Return ``v' Hat v`` of every code."""
+        ZV = self.columns.T @ codes.left + np.outer(self.constants, codes.total)
+        return np.sum(ZV**2, axis=0)
+
+
+@dataclass(frozen=True)
+class MomentsRidge:
+    """Ridge regressions on all of the left block, from moments."""
+
+    pair: MomentsPair
+
+    def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
+        """Return coefficients of V on the rows as they came, without the intercept, and whether
+        the solver got there."""
+        total = None if bias == "target" else codes.total
+        return self.pair.gram_system.solve(codes.left, alpha, bias, total), True
+
+    def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
+        """Return ``(Xc'Xc + alpha I)^-1 Xc'V`` as directions, and whether the solver got there."""
+        return self.solve(codes, alpha, "free")
+
+    def path(self, codes: Codes) -> LearnedPath:
+        """Return the ridge with a free intercept for every penalty."""
+        return self.pair.gram_system.learned(codes.left, codes.total / self.pair.count)
+
+    def hat(self, ridge: float, *, constant: bool = True) -> HatFactor:
+        """Return the hat matrix of the centred rows, and of a free intercept if ``constant``."""
+        moments = self.pair.moments
+        root, squares = self.pair.gram_system.path.hat_root(ridge)
+        if not constant:
+            return HatFactor(moments, root, np.zeros(root.shape[1]), squares)
+        columns = np.hstack([np.zeros((moments.n_left, 1)), root])
+        constants = zeros_beside((root.shape[1] + 1,), root)
+        constants[0] = float(1.0 / np.sqrt(moments.count))
+        return HatFactor(moments, columns, constants, np.append(1.0, squares))
+
+    def hat_gram(self, ridge: float, *, centred: bool = True) -> Array:
+        """Return ``Yc' Hat Yc`` of the centred rows, or ``Y' Hat Y`` of the rows as they are."""
+        moments, Sxy = self.pair.moments, self.pair.moments.left_right
+        if centred:
+            S = Sxy.T @ self.pair.gram_system.solve(Sxy, ridge, "free")
+            return (S + S.T) / 2
+        root, _ = self.pair.gram_system.path_with(1.0).hat_root(ridge)
+        constant = moments.count * np.outer(moments.mean_left @ root, moments.mean_right)
+        return self_product((root.T @ Sxy + constant).T)

@@ -76,12 +76,12 @@ class NestedRows:
     @classmethod
     def of(cls, pair: Pair, head: Array, extra: int, rows: Any) -> NestedRows:
         """For projections of up to ``extra`` columns beside ``head``; fewer where none are left."""
-        Q, variances = pair.principal_directions(extra, head, fill=False)
-        images = pair.left_gram() @ head
-        parts = [pair.expressed(part) for part in (head, Q)]
+        Q, variances = pair.left.principal_directions(extra, head, fill=False)
+        images = pair.left.gram @ head
+        parts = [pair.left.expressed(part) for part in (head, Q)]
         means = (pair.mean_left @ parts[0], pair.mean_left @ parts[1])
         inside = [rows @ part - mean for part, mean in zip(parts, means, strict=True)]
-        gram, cross = pair.inner(head, images), pair.inner(images, Q)
+        gram, cross = pair.left.inner(head, images), pair.left.inner(images, Q)
         gram = (gram + gram.T) / 2
         return cls(gram, cross, variances, inside[0], inside[1], means, pair.count)
 
@@ -130,5 +130,5 @@ def _dense(rows: Any) -> Array:
 
 def projected_target(pair: Pair, head: Array, codes: Codes, decoder: Array | None) -> Array:
     """``H'Xc'VW``; W is the identity where ``decoder`` is None."""
-    target = pair.inner(head, codes.left)
+    target = pair.left.inner(head, codes.left)
     return target if decoder is None else target @ decoder

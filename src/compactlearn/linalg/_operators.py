@@ -40,6 +40,8 @@ class Operator:
 
 @dataclass(frozen=True)
 class Transposed(Operator):
+    """``A'``."""
+
     inner: Operator
 
     @property
@@ -99,26 +101,6 @@ class Centred(Operator):
 
 
 @dataclass(frozen=True)
-class RowScaled(Operator):
-    """``diag(factors) A``: what square roots of row weights do."""
-
-    inner: Operator
-    factors: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape
-
-    def _multiply(self, block: Array) -> Array:
-        product = self.inner @ block
-        product *= self.factors[:, None]
-        return product
-
-    def _multiply_transposed(self, block: Array) -> Array:
-        return self.inner.T @ (block * self.factors[:, None])
-
-
-@dataclass(frozen=True)
 class ColumnScaled(Operator):
     """``A diag(factors)``; a single number scales the whole matrix."""
 
@@ -158,39 +140,6 @@ class Stacked(Operator):
 
     def _multiply_transposed(self, block: Array) -> Array:
         return np.concatenate([part.T @ block for part in self.parts])
-
-
-@dataclass(frozen=True)
-class Gram(Operator):
-    """``A'A`` by two products."""
-
-    inner: Operator
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape[1], self.inner.shape[1]
-
-    def _multiply(self, block: Array) -> Array:
-        return self.inner.T @ (self.inner @ block)
-
-    _multiply_transposed = _multiply
-
-
-@dataclass(frozen=True)
-class Sandwich(Operator):
-    """``A' B A`` for a symmetric B."""
-
-    outer: Operator
-    inner: Operator
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.outer.shape[1], self.outer.shape[1]
-
-    def _multiply(self, block: Array) -> Array:
-        return self.outer.T @ (self.inner @ (self.outer @ block))
-
-    _multiply_transposed = _multiply
 
 
 @dataclass(frozen=True)
@@ -281,13 +230,22 @@ def _dense(product: Any) -> Any:
     return product if isinstance(product, DeviceArray) else np.asarray(product)
 
 
-def centred(matrix: Any, mean: Array, root_weights: Array | None = None) -> Operator:
-    """The centred, and where weights are given row-weighted, operator of a matrix."""
-    operator: Operator = Centred(Plain(matrix), mean)
-    return operator if root_weights is None else RowScaled(operator, root_weights)
+def gram(matrix: Operator) -> Operator:
+    """Return ``A'A`` by two products."""
+    return Product(matrix.T, matrix)
+
+
+def sandwich(outer: Operator, inner: Operator) -> Operator:
+    """Return ``A' B A`` for a symmetric B."""
+    return Product(outer.T, Product(inner, outer))
 
 
 def weighted(matrix: Any, root_weights: Array | None = None) -> Operator:
-    """The row-weighted operator of a matrix, uncentred."""
-    operator: Operator = Plain(matrix)
-    return operator if root_weights is None else RowScaled(operator, root_weights)
+    """Return the operator of a matrix, or of an operator, with its rows times root weights."""
+    operator = matrix if isinstance(matrix, Operator) else Plain(matrix)
+    return operator if root_weights is None else ColumnScaled(operator.T, root_weights).T
+
+
+def centred(matrix: Any, mean: Array, root_weights: Array | None = None) -> Operator:
+    """Return the centred, and where weights are given row-weighted, operator of a matrix."""
+    return weighted(Centred(Plain(matrix), mean), root_weights)

@@ -2,9 +2,9 @@
 
 For features and labels too many for a matrix of moments: text, above all. Codes are found by a few
 wide products (:mod:`compactlearn.linalg._few_passes`), and are as good as the ``share`` of the
-objective that they come back with; projection and learner take one more pass. What would need
-hundreds of passes is refused. What several models ask for is found in the same passes
-(:func:`find_codes`, :func:`find_grams`), and remembered by their pairs until they are asked.
+objective that they come back with; projection and learner take one more pass. What several models
+ask for is found in the same passes (:func:`find_codes`, :func:`find_grams`), and kept by their
+pairs until they are asked.
 
 A sum is a small callable that makes its share of a block; shares are added by ``np.add`` or by the
 type's own. Letters as in :mod:`compactlearn.linalg._pairs`: Xc are centred rows times the roots of
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -26,8 +26,9 @@ from compactlearn.linalg._codes import Codes, code_rows, offset_scale
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import EigenSolution
 from compactlearn.linalg._few_passes import search, together
+from compactlearn.linalg._left import LeftBlock
 from compactlearn.linalg._operators import Operator
-from compactlearn.linalg._pairs import KeptRidge, Pair
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._routes import ENOUGH
 from compactlearn.linalg._row_source import Block, Integers, Rows, RowSource
 from compactlearn.linalg._row_sums import (
@@ -83,35 +84,22 @@ def column_sums(block: Block) -> ColumnSums:
 
 @dataclass(frozen=True, eq=False)
 class ImagesOf:
-    """``Z'Z Q`` for columns Q of height D + M."""
+    """``Z'Z Q`` for columns Q of height D + M, or ``Xc'Xc Q`` for columns of height D."""
 
     Q: Array
-    root: float
     mean: Array  # (D,)
     skip: Integers | None = None
+    root: float = 1.0
 
     def __call__(self, block: Block) -> Array:
         n_left, out = self.mean.size, np.zeros(self.Q.shape)
-        sides = self.Q[:n_left], self.Q[n_left:]
-        for X, Y, U in _images(block, *sides, self.mean, self.skip, root=self.root):
+        both = self.Q.shape[0] > n_left
+        a, b = self.Q[:n_left], self.Q[n_left:] if both else None
+        for X, Y, U in _images(block, a, b, self.mean, self.skip, root=self.root):
             _add_product(out[:n_left], X, U, self.mean)
-            out[n_left:] += Y.T @ U
+            if both:
+                out[n_left:] += Y.T @ U
         out[:n_left] *= self.root
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class LeftImagesOf:
-    """``Xc'Xc C`` for columns C of height D."""
-
-    C: Array
-    mean: Array
-    skip: Integers | None = None
-
-    def __call__(self, block: Block) -> Array:
-        out = np.zeros(self.C.shape)
-        for X, _, U in _images(block, self.C, None, self.mean, self.skip):
-            _add_product(out, X, U, self.mean)
         return out
 
 
@@ -202,7 +190,7 @@ class Several:
 
 
 def add_several(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Two shares of :class:`Several`."""
+    """Add two shares of :class:`Several`."""
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
@@ -229,14 +217,55 @@ class AskedCodes:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class LeftGram(Operator):
+    """``Xc'Xc``; each product is a pass."""
+
+    pair: PassesPair
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.pair.n_left, self.pair.n_left
+
+    def _multiply(self, block: Array) -> Array:
+        pair = self.pair
+        part = pair.scaled(ImagesOf(block, pair.mean_left, pair.skip))
+        return pair.source.total(part, np.add, what="more directions")
+
+    _multiply_transposed = _multiply
+
+
+class PassesLeft(LeftBlock):
+    """The left block of a pair whose products are passes; Gram matrices that were found are kept.
+
+    Sparse rows are multiplied before they are centred, which takes ``taken`` off their squares.
+    """
+
+    def __init__(self, pair: PassesPair, sums: ColumnSums, *, is_sparse: bool) -> None:
+        super().__init__(sums.count, sums.mean_left, LeftGram(pair), sums.deviations)
+        self.pair, self.grams = pair, list[tuple[Array, Array]]()
+        self.taken = self.count * float(self.mean @ self.mean) if is_sparse else 0.0
+        self.rounding_scale = self.energy + self.taken if is_sparse else 0.0
+
+    def projected_gram(self, projection: Array) -> Array:
+        for P, gram in self.grams:
+            if P is projection or (P.shape == projection.shape and np.array_equal(P, projection)):
+                return gram
+        find_grams([(self.pair, projection)])
+        return self.grams[-1][1]
+
+
 class PassesPair(Pair):
     """Two blocks of columns whose rows are in a source, known by their sums.
 
     ``held`` are rows that do not count, and are not in the ``sums`` either. Left columns are
-    multiplied by ``factors``, where there are any; sums and held rows have been already.
+    multiplied by ``factors``, where there are any; sums and held rows have been already. There are
+    leading codes for a projection of as many features, and what is made of these; whoever makes
+    such a pair refuses the rest, which would take hundreds of passes.
     """
 
     regime = "passes"
+    left: PassesLeft  # type: ignore[override]
 
     def __init__(
         self,
@@ -250,41 +279,18 @@ class PassesPair(Pair):
         self.source, self.sums, self.held = source, sums, held
         self.factors, self.enough = factors, enough
         self.skip = None if held is None else held.positions
-        self.count = sums.count
-        self.n_left, self.n_right = sums.mean_left.size, sums.sum_right.size
-        self.given_left = self.n_left
-        self.mean_left, self.mean_right = sums.mean_left, sums.sum_right / sums.count
-        self._codes: tuple[AskedCodes, Codes] | None = None
-        self._grams: list[tuple[Array, Array]] = []
+        self.left = PassesLeft(self, sums, is_sparse=source.is_sparse)
+        self.n_right, self.given_left = sums.sum_right.size, self.left.n
+        self.mean_right = sums.sum_right / sums.count
+        self.found: tuple[AskedCodes, Codes] | None = None
 
     def scaled(self, part: Any) -> Any:
-        """A sum over blocks of the columns as this pair has them."""
+        """Return a sum over blocks of the columns as this pair has them."""
         return part if self.factors is None else Scaled(part, self.factors)
-
-    @property
-    def left_energy(self) -> float:
-        return float(self.sums.deviations.sum())
 
     @property
     def right_energy(self) -> float:
         return self.sums.right_energy
-
-    @property
-    def variances(self) -> Array:
-        return self.sums.deviations
-
-    @property
-    def taken(self) -> float:
-        """Off the squares of Xc by centring, where rows are multiplied before it."""
-        if not self.source.is_sparse:
-            return 0.0
-        return self.count * float(self.mean_left @ self.mean_left)
-
-    @property
-    def rounding_scale(self) -> float:
-        return self.left_energy + self.taken if self.source.is_sparse else 0.0
-
-    # ---- codes --------------------------------------------------------------------------------
 
     def leading_codes(
         self,
@@ -293,23 +299,22 @@ class PassesPair(Pair):
         projection: Array | None = None,
         seed: int = 0,
     ) -> Codes:
-        if projection is not None:
-            _refuse("fewer feature components than codes", "raise n_feature_components")
+        assert projection is None
         asked = AskedCodes(size, balance, seed)
-        if self._codes is None or self._codes[0] != asked:
+        if self.found is None or self.found[0] != asked:
             find_codes([(self, asked)])
-        assert self._codes is not None
-        return self._codes[1]
+        assert self.found is not None
+        return self.found[1]
 
     def codes_like(self, codes: Codes, mean: Array) -> Codes:
-        """Codes that the rows of this pair have among all, those held out included.
+        """Return the codes that the rows of this pair have among all, those held out included.
 
-        ``codes`` are those of all rows, of that mean. What the held rows have in their sums is
+        ``codes`` are those of all rows, of that mean. What the held-out rows have in their sums is
         taken off.
         """
-        assert self.held is not None
-        assert codes.right is not None
         rows = self.held
+        assert rows is not None
+        assert codes.right is not None
         w = np.ones(rows.n_rows) if rows.weights is None else rows.weights
         V = code_rows(codes, rows.X, rows.Y, mean) * w[:, None]
         total = codes.total - V.sum(axis=0)
@@ -317,77 +322,13 @@ class PassesPair(Pair):
         left -= np.outer(self.mean_left - mean, total)
         return Codes(left, codes.right - rows.Y.T @ V, total)
 
-    # ---- the left block -----------------------------------------------------------------------
-
-    def projected_gram(self, projection: Array) -> Array:
-        for P, gram in self._grams:
-            if P is projection or (P.shape == projection.shape and np.array_equal(P, projection)):
-                return gram
-        find_grams([(self, projection)])
-        return self._grams[-1][1]
-
-    def left_gram(self) -> Operator:
-        return _LeftGram(self)
-
-    def principal_directions(
-        self, size: int, avoid: Array, *, fill: bool = True
-    ) -> tuple[Array, Array]:
-        _refuse("principal directions of the features", "use completion='none' or 'krylov'")
-
-    # ---- what is not to be had ----------------------------------------------------------------
-
-    @property
-    def ridge(self) -> KeptRidge:
-        _refuse("a ridge on all features", "set n_feature_components='auto'")
-
-    @property
-    def right_gram_energy(self) -> float:
-        _refuse("codes that are the labels themselves", "set n_label_components")
-
-    @property
-    def cross_energy(self) -> float:
-        _refuse("codes that are the labels themselves", "set n_label_components")
-
-    def cross_range(self, size: int) -> tuple[Array, Array]:
-        _refuse("codes that are the labels themselves", "set n_label_components")
-
-    def cross_gram(self) -> NoReturn:
-        _refuse("cross products of features and labels", "use CMLL")
-
-    def right_gram(self, *, centre: bool) -> NoReturn:
-        _refuse("products of labels with labels", "use CMLL")
-
-    def right_codes(self, *, dense: bool = True) -> Codes:
-        _refuse("codes that are the labels themselves", "set n_label_components")
-
-    def cross_times(self, weights: Array) -> Array:
-        _refuse("codes of labels alone", "use CMLL")
-
-
-@dataclass(frozen=True)
-class _LeftGram(Operator):
-    """``Xc'Xc``; each product is a pass."""
-
-    pair: PassesPair
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.pair.n_left, self.pair.n_left
-
-    def _multiply(self, block: Array) -> Array:
-        pair = self.pair
-        part = pair.scaled(LeftImagesOf(block, pair.mean_left, pair.skip))
-        return pair.source.total(part, np.add, what="more directions")
-
-    _multiply_transposed = _multiply
-
 
 def find_codes(asked: Sequence[tuple[PassesPair, AskedCodes]]) -> None:
-    """Leading codes of several pairs of one source in the same passes; the pairs remember them."""
+    """Find leading codes of several pairs of one source in the same passes; the pairs keep them."""
     searches = []
     for pair, want in asked:
         order = pair.n_left + pair.n_right
-        scale = offset_scale(want.balance * pair.taken, order)
+        scale = offset_scale(want.balance * pair.left.taken, order)
         searches.append(search(order, want.size, pair.enough, scale, want.seed))
     roots = [float(np.sqrt(want.balance)) for _, want in asked]
     source = asked[0][0].source
@@ -399,20 +340,20 @@ def find_codes(asked: Sequence[tuple[PassesPair, AskedCodes]]) -> None:
         parts = []
         for place, Q in blocks.items():
             pair = asked[place][0]
-            parts.append(pair.scaled(ImagesOf(Q, roots[place], pair.mean_left, pair.skip)))
+            parts.append(pair.scaled(ImagesOf(Q, pair.mean_left, pair.skip, roots[place])))
         images = source.total(Several(tuple(parts)), add_several, what=f"codes, product {made}")
         return dict(zip(blocks, images, strict=True))
 
     for (pair, want), root, found in zip(asked, roots, together(searches, multiply), strict=True):
-        pair._codes = want, _codes_of(pair, root, found)
+        pair.found = want, _codes_of(pair, root, found)
 
 
 def find_grams(asked: Sequence[tuple[PassesPair, Array]]) -> None:
-    """``P'Xc'XcP`` for several pairs of one source in one pass; the pairs remember them."""
+    """Find ``P'Xc'XcP`` for several pairs of one source in one pass; the pairs keep them."""
     parts = tuple(pair.scaled(GramOf(P, pair.mean_left, pair.skip)) for pair, P in asked)
     grams = asked[0][0].source.total(Several(parts), add_several, what="the learner")
     for (pair, P), gram in zip(asked, grams, strict=True):
-        pair._grams.append((P, gram))
+        pair.left.grams.append((P, gram))
 
 
 def _codes_of(pair: PassesPair, root: float, found: EigenSolution) -> Codes:
@@ -429,11 +370,3 @@ def _codes_of(pair: PassesPair, root: float, found: EigenSolution) -> Codes:
         values=found.values,
         share=found.share,
     ).oriented()
-
-
-def _refuse(what: str, way: str) -> NoReturn:
-    raise ValueError(
-        f"Passes over blocks of rows do not give {what}: that would take hundreds of passes, or a "
-        f"matrix of all products of columns; {way}, or fit fewer columns, for which a matrix of "
-        "moments fits in the memory."
-    )

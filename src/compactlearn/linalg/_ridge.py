@@ -7,7 +7,6 @@ Kennard 1970).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -102,74 +101,36 @@ def mean_share(bias: str, penalty: float, count: float) -> float:
     return penalty / (count + penalty) if bias == "penalised" else 1.0
 
 
-class PenaltyPath(ABC):
-    """A Gram matrix, prepared so that one penalty after the other can be solved for.
-
-    Coefficients are found in coordinates of the path's own, in which ``outside`` says what they
-    are: :meth:`inside` goes there, :meth:`shrunk` solves.
-    """
-
-    @property
-    @abstractmethod
-    def outside(self) -> Array | None:
-        """(p, r) the directions of the coordinates; None where they are those given."""
-
-    def inside(self, cross: Array) -> Array:
-        """Cross products, in these coordinates."""
-        return cross if self.outside is None else self.outside.T @ cross
-
-    @abstractmethod
-    def shrunk(self, inside: Array, alpha: float) -> Array:
-        """Coefficients for cross products, both in these coordinates."""
-
-    @abstractmethod
-    def own_shares(self, rows: Any, alpha: float) -> Array:
-        """``diag(Z (S + alpha I)^-1 Z')`` of rows Z, an array or an operator."""
-
-    @abstractmethod
-    def hat_root(self, alpha: float) -> tuple[Array, Array]:
-        """R with ``ZRR'Z'`` the hat matrix of the rows Z, and the squared lengths of the columns
-        of ZR, which are orthogonal. Directions without variance have no part in it: their rounding
-        would be."""
-
-    def coefficients(self, cross: Array, alpha: float) -> Array:
-        """``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
-        found = self.shrunk(self.inside(cross), alpha)
-        return found if self.outside is None else self.outside @ found
-
-
-def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
-    """The path of a Gram matrix: its spectrum, or where columns are in very different units,
-    whose small ones a spectrum would lose, the matrix itself, factorised for every penalty."""
-    if scale == 0 and badly_scaled(np.diag(gram), floor):
-        return GradedPath(gram, floor)
-    return RidgePath.from_gram(gram, scale)
-
-
 @dataclass(frozen=True)
-class GradedPath(PenaltyPath):
-    """A Gram matrix whose columns differ in size by orders of magnitude."""
+class GradedPath:
+    """A Gram matrix whose columns differ in size by orders of magnitude: a spectrum would lose the
+    small ones, so that it is factorised for every penalty."""
 
     gram: Array
     floor: Array | float = 0.0
+    outside: None = None  # coefficients are found in the coordinates given
 
-    @property
-    def outside(self) -> None:
-        return None
+    def inside(self, cross: Array) -> Array:
+        """Return cross products in the coordinates of the path."""
+        return cross
 
     def shrunk(self, inside: Array, alpha: float) -> Array:
+        """Return coefficients for cross products, both in the coordinates of the path."""
         return graded_system(self.gram, alpha, self.floor).solve(inside)
 
     def own_shares(self, rows: Any, alpha: float) -> Array:
+        """Return ``diag(Z (S + alpha I)^-1 Z')`` of rows Z, an array or an operator."""
         root, _ = self.hat_root(alpha)
         return np.sum((rows @ root) ** 2, axis=1)
 
     def hat_root(self, alpha: float) -> tuple[Array, Array]:
+        """Return R with ``ZRR'Z'`` the hat matrix of the rows Z, and the squared lengths of the
+        columns of ZR, which are orthogonal. Directions without variance have no part in it."""
         return graded_system(self.gram, alpha, self.floor).hat_root()
 
 
 @dataclass(frozen=True)
-class RidgePath(PenaltyPath):
+class RidgePath:
     """An eigendecomposition of a Gram matrix, from which every penalty is cheap.
 
     Examples
@@ -193,25 +154,32 @@ class RidgePath(PenaltyPath):
 
     @property
     def outside(self) -> Array:
+        """(p, r) the directions of the coordinates in which coefficients are found."""
         return self.vectors
 
     @property
     def rank(self) -> int:
-        """How many directions have variance."""
+        """The number of directions with variance."""
         return numerical_rank(self.values, self.values.size, self.scale)
 
     def inverse(self, alpha: float) -> Array:
-        """``1 / (values + alpha)``; 0 for directions without variance where alpha is small."""
-        size = self.values.size
-        kept = size
+        """Return ``1 / (values + alpha)``; 0 for directions without variance if alpha is small."""
+        kept = self.values.size
         if alpha <= SMALL_PENALTY * max(self.values.sum(), self.scale):
             kept = self.rank
         inverse = np.zeros_like(self.values)
         inverse[:kept] = 1.0 / (self.values[:kept] + alpha)
         return inverse
 
+    def inside(self, cross: Array) -> Array:
+        return self.vectors.T @ cross
+
     def shrunk(self, inside: Array, alpha: float) -> Array:
         return self.inverse(alpha)[:, None] * inside
+
+    def coefficients(self, cross: Array, alpha: float) -> Array:
+        """Return ``(S + alpha I)^-1 cross``, or the least-norm solution for ``alpha = 0``."""
+        return self.vectors @ self.shrunk(self.inside(cross), alpha)
 
     def own_shares(self, rows: Any, alpha: float) -> Array:
         inverse = self.inverse(alpha)
@@ -224,6 +192,17 @@ class RidgePath(PenaltyPath):
         kept = self.rank
         shrunk = self.inverse(alpha)[:kept]
         return self.vectors[:, :kept] * np.sqrt(shrunk), self.values[:kept] * shrunk
+
+
+PenaltyPath = RidgePath | GradedPath
+
+
+def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
+    """Return the path of a Gram matrix, prepared so that one penalty after the other can be solved
+    for."""
+    if scale == 0 and badly_scaled(np.diag(gram), floor):
+        return GradedPath(gram, floor)
+    return RidgePath.from_gram(gram, scale)
 
 
 @dataclass(frozen=True)
@@ -261,38 +240,38 @@ class GramSystem:
     mean: Array
     count: float
     floor: Array  # what rounding leaves of the squared length of a column without variance
-    raw_floor: Array | float = 0.0  # the same where the mean takes part
 
     def with_mean(self, share: float) -> Array:
-        """The Gram matrix with a share of the mean."""
+        """Return the Gram matrix with a share of the mean."""
         if share == 0:
             return self.gram
         return self.gram + share * self.count * np.outer(self.mean, self.mean)
 
     def solve(self, cross: Array, alpha: float, bias: str, total: Array | None = None) -> Array:
-        """Coefficients for targets of products ``Xc'T`` and sums ``total``, None where these are 0
-        or have been taken off."""
+        """Return coefficients for targets of products ``Xc'T`` and sums ``total``, None where these
+        are 0 or have been taken off."""
         share = mean_share(bias, alpha, self.count)
         if share and total is not None:
             cross = cross + share * np.outer(self.mean, total)
-        floor = self.floor if bias in ("free", "penalised") else self.raw_floor
+        floor = self.floor if bias in ("free", "penalised") else 0.0
         return solve_ridge(self.with_mean(share), cross, alpha, floor=floor)
 
     @cached_property
     def path(self) -> PenaltyPath:
-        """That of the centred rows, shared by every balance, hat matrix and penalty."""
+        """The path of the centred rows, shared by every balance, hat matrix and penalty."""
         return ridge_path(self.gram, floor=self.floor)
 
     def path_with(self, share: float) -> PenaltyPath:
         """Return the path of the rows with a share of the mean."""
-        return ridge_path(self.with_mean(share), floor=self.raw_floor) if share else self.path
+        return ridge_path(self.with_mean(share)) if share else self.path
 
     def inverse(self, ridge: float, *, centred: bool) -> tuple[Array, float]:
         """Return ``(Z'Z + ridge I)^-1``, Z the rows, and the trace of their hat matrix."""
-        floor = self.floor if centred else self.raw_floor
-        return ridge_inverse(self.with_mean(0.0 if centred else 1.0), ridge, floor=floor)
+        if centred:
+            return ridge_inverse(self.gram, ridge, floor=self.floor)
+        return ridge_inverse(self.with_mean(1.0), ridge)
 
     def learned(self, cross: Array, mean_code: Array) -> LearnedPath:
-        """The learner of every penalty, with a free intercept."""
+        """Return the learner of every penalty, with a free intercept."""
         path = self.path
         return LearnedPath(path, path.outside, path.inside(cross), self.mean, mean_code)

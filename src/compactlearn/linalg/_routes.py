@@ -344,24 +344,21 @@ def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
     return 8 * int(copies * n_rows**2)
 
 
-def choose(shape: Shape, demand: Demand, available: int | None, *, exact_only: bool = False) -> str:
-    """The fastest regime that fits in the memory; the leanest where none fits.
+def choose(
+    shape: Shape,
+    needs: dict[str, int],
+    costs: dict[str, float],
+    available: int | None,
+    *,
+    exact_only: bool = False,
+) -> str:
+    """Return the fastest regime that fits in the memory; the leanest where none fits.
 
     Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
     are for those who ask for them. Codes that are not exact are for problems where exact ones take
     more than a moment (``PATIENCE``), and not where ``exact_only``: on a device that is much faster
     than what the seconds are estimated for.
-
-    >>> tall = Shape(10_000, 20, 5, 200_000, 15_000, left_sparse=False)
-    >>> choose(tall, Demand(5), None)
-    'moments'
-    >>> choose(Shape(50, 4000, 5, 200_000, 75, left_sparse=False), Demand(5), None)
-    'dual'
-    >>> huge = Shape(10**6, 10**5, 10**4, 10**8, 10**7, left_sparse=True)
-    >>> choose(huge, Demand(100), None)
-    'randomized'
     """
-    needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
     orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows}
     safe = [r for r in REGIMES if r in needs and orders.get(r, 0) <= EIGEN_LIMIT]
     fitting = [r for r in safe if available is None or needs[r] <= available]

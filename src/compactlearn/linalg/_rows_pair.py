@@ -1,7 +1,8 @@
-"""The regimes in which the left block is rows, too, and sparse blocks stay sparse."""
+"""The regimes that have rows: dual, Krylov, randomised, and kernel."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -9,227 +10,307 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg._arrays import right_beside, zeros_beside
-from compactlearn.linalg._codes import Codes
-from compactlearn.linalg._dense import EIGEN_LIMIT, qr, self_product
-from compactlearn.linalg._eigen import EPS, krylov_pays, leading_eigenpairs, leading_range
-from compactlearn.linalg._graded import column_floor
-from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._operators import Gram, Operator, Plain, Product, centred
-from compactlearn.linalg._ridge import SMALL_PENALTY, GramSystem
-from compactlearn.linalg._routes import (
-    CROSS_LIMIT,
-    ENOUGH,
-    ENOUGH_OF_PARTS,
-    GRAM_LIMIT,
-    Shape,
-    ridge_by_products,
+from compactlearn.linalg import _routes as routes
+from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._codes import Codes, code_rows, offset_scale
+from compactlearn.linalg._dense import qr
+from compactlearn.linalg._eigen import (
+    EPS,
+    EigenSolution,
+    krylov_pays,
+    leading_eigenpairs,
+    leading_range,
 )
-from compactlearn.linalg._row_sums import (
-    row_blocks,
-    scale_rows,
-    sparse_squared_deviations,
-    weighted_square_sum,
-    weighted_sum,
+from compactlearn.linalg._left_kernel import LeftKernel, times_kernel
+from compactlearn.linalg._left_rows import LeftRows, row_weighted
+from compactlearn.linalg._operators import (
+    ColumnScaled,
+    Operator,
+    Plain,
+    Product,
+    Stacked,
+    Sum,
+    centred,
+    gram,
+    sandwich,
+    weighted,
 )
-from compactlearn.linalg._rows_ridge import RowsRidge, coordinates
-from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
+from compactlearn.linalg._pairs import Pair
+from compactlearn.linalg._row_sums import scale_rows, weighted_square_sum, weighted_sum
 
 Array = NDArray[np.float64]
 
 
-class RowsPair(RowwisePair):
-    """Rows on both sides: the dual regime for few of them, products only otherwise.
+class RowsPair(Pair):
+    """A left block with rows, or their kernel, beside a right block with the same rows."""
 
-    ``floor`` is given where the left block is coordinates of rows that were condensed: they are
-    few, and it is what cancellation has left of one that no row has.
-    """
-
-    of_right = ("right_energy", "_cross", "_condensations")
+    left: LeftRows  # type: ignore[override]
 
     def __init__(
-        self,
-        left: Any,
+        self, left: LeftRows, right: Any, *, regime: str = "krylov", given_left: int | None = None
+    ) -> None:
+        self.left, self.right, self.regime = left, right, regime
+        self.weights, self.n_right = left.weights, right.shape[1]
+        self.given_left = left.n if given_left is None else given_left
+        self.multiplies = regime in ("krylov", "randomized")  # no kernel unless nothing else does
+        self.enough = routes.ENOUGH if regime == "randomized" else 1.0
+        self.mean_right = weighted_sum(right, left.weights) / left.count
+        self.Y: Operator = weighted(right, left.roots)
+        self.found_of_right: dict[Any, Any] = {}  # by a method, for its other penalties
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Any,
         right: Any,
         weights: Array | None = None,
         *,
         regime: str = "krylov",
         given_left: int | None = None,
-        floor: Array | None = None,
-    ) -> None:
-        n_left = left.shape[1]
-        super().__init__(right, weights, n_left, n_left if given_left is None else given_left)
-        self.regime, self.left, self._floor = regime, left, floor
-        self.multiplies = regime in ("krylov", "randomized")
-        self.enough = ENOUGH if regime == "randomized" else 1.0
-        self.mean_left = weighted_sum(left, weights) / self.count
-        if not scipy.sparse.issparse(left):
-            self._rounded_mean = self.mean_left
-            self._drift = _mean_of_centred(left, self.mean_left, weights, self.count)
-            self.mean_left = self.mean_left + self._drift
+    ) -> RowsPair:
+        """Return the pair of two blocks of rows."""
+        return cls(LeftRows(rows, weights), right, regime=regime, given_left=given_left)
 
-    @cached_property
-    def _condensations(self) -> dict[bool, tuple[Array, RowsPair]]:
-        return {}
+    @classmethod
+    def of_kernel(
+        cls, kernel: Array, right: Any, weights: Array | None = None, *, given_left: int
+    ) -> RowsPair:
+        """Return the pair of a kernel matrix, which is centred in place, and rows."""
+        return cls(LeftKernel(kernel, weights), right, regime="kernel", given_left=given_left)
 
-    @property
-    def ridge(self) -> RowsRidge:
-        return RowsRidge(self)
-
-    # ---- the left block -----------------------------------------------------------------------
-
-    @cached_property
-    def _dense_Xc(self) -> Array:
-        """A dense block is centred once: the copy costs one pass and saves a correction, and the
-        digits that a large offset would take, in every later product. It is made when it is
-        needed: rows that are only there to be divided into parts need none."""
-        Xc = self.left - self._rounded_mean
-        Xc -= self._drift
-        if self.roots is not None:
-            Xc *= self.roots[:, None]
-        return Xc
-
-    @cached_property
-    def Xc(self) -> Operator:  # type: ignore[override]
-        """The centred rows, times the roots of their weights."""
-        if scipy.sparse.issparse(self.left):
-            return centred(self.left, self.mean_left, self.roots)
-        return Plain(self._dense_Xc)
-
-    @cached_property
-    def left_energy(self) -> float:  # type: ignore[override]
-        if not scipy.sparse.issparse(self.left):
-            return float(np.vdot(self._dense_Xc, self._dense_Xc))
-        squares = weighted_square_sum(self.left, self.weights)
-        return float(squares - self.count * (self.mean_left @ self.mean_left))
-
-    @cached_property
-    def variances(self) -> Array | None:  # type: ignore[override]
-        if not scipy.sparse.issparse(self.left):
-            Xc = self._dense_Xc
-            if isinstance(Xc, DeviceArray):
-                return (Xc * Xc).sum(axis=0)
-            return np.einsum("ij,ij->j", Xc, Xc)
-        return sparse_squared_deviations(self.left, self.mean_left, self.weights, self.count)
-
-    @property
-    def taken(self) -> float:  # type: ignore[override]
-        is_sparse = scipy.sparse.issparse(self.left)
-        return self.count * float(self.mean_left @ self.mean_left) if is_sparse else 0.0
-
-    @cached_property
-    def rounding_scale(self) -> float:  # type: ignore[override]
-        return self.left_energy + self.taken if scipy.sparse.issparse(self.left) else 0.0
-
-    @property
-    def narrow(self) -> bool:  # type: ignore[override]
-        n_rows, n_left = self.shape
-        return self._floor is not None or n_left <= min(n_rows, GRAM_LIMIT)
-
-    @cached_property
-    def gram_system(self) -> GramSystem:  # type: ignore[override]
-        nothing = right_beside(scipy.sparse.csr_array((self.right.shape[0], 0)), self.left)
-        gram = Moments.from_arrays(self.left, nothing, self.weights).left_left
-        mean, count, floor = self.mean_left, self.count, self._floor
-        if floor is None:
-            return GramSystem(gram, mean, count, column_floor(mean, count))
-        return GramSystem(gram, mean, count, floor, floor)
-
-    @cached_property
-    def kernel(self) -> Array:  # type: ignore[override]
-        """XcXc', formed once in the dual regime and shared by every balance."""
-        if not scipy.sparse.issparse(self.left):
-            return self_product(self._dense_Xc)
-        kernel = np.asarray((self.left @ self.left.T).todense())
-        shift = self.left @ self.mean_left
-        kernel -= shift
-        kernel -= shift[:, None]
-        kernel += self.mean_left @ self.mean_left
-        return row_weighted(kernel, self.roots)
-
-    def iterates(self, penalty: float) -> bool:
-        if min(self.shape) <= EIGEN_LIMIT:
-            return False
-        trace = self.left_energy + self.count * float(self.mean_left @ self.mean_left)
-        return penalty <= SMALL_PENALTY * trace
-
-    def solves_by_products(self, n_targets: int) -> bool:
-        return ridge_by_products(Shape.of(self.left, self.right), n_targets)
-
-    def combined_rows(self, c: Array, share: float) -> Array:
-        return self.Xc.T @ c + np.sqrt(share) * np.outer(self.mean_left, self.ones @ c)
-
-    def rows_times(self, coefficients: Array) -> Array:
-        return self.left @ coefficients
+    def with_right(self, right: Any) -> RowsPair:
+        """Return the same left block, and all that is known of it, beside another right one."""
+        twin = RowsPair(self.left, right, regime=self.regime, given_left=self.given_left)
+        twin.enough = self.enough
+        return twin
 
     def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
-        weights = None if self.weights is None else self.weights[rest]
-        left, right = self.left[rest], self.right[rest]
-        part = RowsPair(left, right, weights, regime=self.regime, given_left=self.given_left)
+        """Return a pair of some rows, and other rows of the left block as that pair knows them."""
+        left, others = self.left.part(rest, held)
+        part = RowsPair(left, self.right[rest], regime=self.regime, given_left=self.given_left)
         if part.regime == "randomized":
-            part.enough = ENOUGH_OF_PARTS
-        return part, self.left[held]
+            part.enough = routes.ENOUGH_OF_PARTS
+        return part, others
 
-    def condensed(self, *, centred: bool) -> tuple[Array, RowsPair]:
-        if centred not in self._condensations:
-            if scipy.sparse.issparse(self.left):
-                rows = self.weighted(self.left.toarray() - self.mean_left)
-            else:
-                rows = self._dense_Xc
-            Q, own, floor = coordinates(self, rows, centred=centred)
-            pair = RowsPair(own, self.right, self.weights, floor=floor)
-            self._condensations[centred] = Q, pair
-        return self._condensations[centred]
+    @property
+    def n_rows(self) -> int:
+        return self.right.shape[0]
+
+    @property
+    def ones(self) -> Array:
+        """The constant row-space vector: the roots of the weights."""
+        roots = self.left.roots
+        return beside(np.ones(self.n_rows), self.right) if roots is None else roots
+
+    def weighted(self, V: Array) -> Array:
+        """Return columns in row space, times the roots of the weights."""
+        return V if self.left.roots is None else V * self.left.roots[:, None]
+
+    def unweighted(self, V: Array) -> Array:
+        """Return columns in row space, divided by the roots of the weights."""
+        return V if self.left.roots is None else V / self.left.roots[:, None]
+
+    def projected_rows(self, projection: Array) -> Array:
+        """Return XP of the rows as they came."""
+        left = self.left
+        return self.unweighted(left.Xc @ projection) + left.mean @ left.expressed(projection)
+
+    # ---- the right block ----------------------------------------------------------------------
+
+    @property
+    def weighted_right(self) -> Any:
+        """Y as a sparse matrix."""
+        return scale_rows(self.right, self.left.roots)
+
+    @property
+    def centred_right(self) -> Operator:
+        """Yc."""
+        return centred(self.right, self.mean_right, self.left.roots)
+
+    @cached_property
+    def right_energy(self) -> float:  # type: ignore[override]
+        return weighted_square_sum(self.right, self.weights)
+
+    @property
+    def right_gram_energy(self) -> float:
+        Y = self.weighted_right
+        products = Y.T @ Y
+        return float(np.sum((products.data if scipy.sparse.issparse(products) else products) ** 2))
+
+    def right_gram(self, *, centre: bool) -> Operator:
+        return gram(self.centred_right if centre else self.Y)
+
+    # ---- codes --------------------------------------------------------------------------------
+
+    def leading_codes(
+        self,
+        size: int,
+        balance: float,
+        projection: Array | None = None,
+        seed: int = 0,
+    ) -> Codes:
+        """Find them as eigenvectors where the kernel of the rows is formed or there are fewer rows
+        than columns, and otherwise by right singular vectors of ``[sqrt(balance) XcP, Y]``."""
+        root = float(np.sqrt(balance))
+        XcP = None if projection is None else self.left.Xc @ projection
+        if not self.multiplies and XcP is None:
+            found = kernel_eigenpairs(self, size, balance)
+            return codes_of_eigenvectors(self, found)
+        scaled = ColumnScaled(self.left.Xc if XcP is None else Plain(XcP), root)
+        Z = Stacked((scaled, self.Y))
+        # An ascent by codes of projected rows goes by its gains, which are small: these are exact.
+        share = self.enough if XcP is None else 1.0
+        need = {"scale": code_rounding(self, balance), "share": share, "seed": seed}
+        if Z.shape[0] <= Z.shape[1]:
+            return codes_of_eigenvectors(self, row_eigenpairs(self, gram(Z.T), size, **need))
+        solution = row_eigenpairs(self, gram(Z), size, **need)
+        codes = _codes_of_columns(self, solution, root, projection)
+        if not self.left.by_kernel:
+            return codes
+        a, b = codes.left_weights, codes.right_weights
+        assert a is not None
+        assert b is not None
+        V = self.left.kernel @ a + self.Y @ b
+        return replace(codes, rows=self.unweighted(V), left_weights=None, right_weights=None)
+
+    def code_rows(self, codes: Codes) -> Array:
+        """Return V itself (N, k), with rows not multiplied by the roots of their weights."""
+        V = code_rows(codes, self.left.rows, self.right, self.mean_left)
+        return V.toarray() if scipy.sparse.issparse(V) else V
+
+    def codes_of(self, V: Array) -> Codes:
+        """Return codes given row by row, not multiplied by the roots of the weights."""
+        weighted_V = self.weighted(V)
+        return Codes(
+            left=self.left.Xc.T @ weighted_V,
+            right=self.Y.T @ weighted_V,
+            total=self.ones @ weighted_V,
+            rows=V,
+        )
 
     # ---- both blocks --------------------------------------------------------------------------
 
     @property
-    def cross_energy(self) -> float:
-        if self._cross_fits:
-            return float(np.sum(self._cross**2))
-        step = max(1, CROSS_LIMIT // self.n_left)
-        starts = range(0, self.n_right, step)
-        parts = (self.Xc.T @ (self.Y @ np.eye(self.n_right, step, -start)) for start in starts)
-        return float(sum(np.vdot(part, part) for part in parts))
-
-    @property
     def _cross_fits(self) -> bool:
-        return self.n_left * self.n_right <= CROSS_LIMIT
+        return self.n_left * self.n_right <= routes.CROSS_LIMIT
 
     @cached_property
     def _cross(self) -> Array:
         """Xc'Y, multiplied out."""
-        Y = self.weighted_right
-        if not scipy.sparse.issparse(self.left):
-            return (Y.T @ self._dense_Xc).T
-        cross = (Y.T @ scale_rows(self.left, self.roots)).toarray()
+        Y, rows = self.weighted_right, self.left.rows
+        if not scipy.sparse.issparse(rows):
+            return (Y.T @ self.left.centred_copy).T
+        cross = (Y.T @ scale_rows(rows, self.left.roots)).toarray()
         cross -= np.outer(self.mean_right, self.count * self.mean_left)
         return cross.T
 
+    def cross_times(self, weights: Array) -> Array:
+        return self.left.Xc.T @ (self.Y @ weights)
+
+    @property
+    def cross_energy(self) -> float:
+        if self.left.by_kernel:
+            Y = self.weighted_right
+            images = times_kernel(self.left.kernel, Y)
+            return float((Y.multiply(images) if scipy.sparse.issparse(Y) else Y * images).sum())
+        if self._cross_fits:
+            return float(np.sum(self._cross**2))
+        step = max(1, routes.CROSS_LIMIT // self.n_left)
+        starts = range(0, self.n_right, step)
+        parts = (self.cross_times(np.eye(self.n_right, step, -start)) for start in starts)
+        return float(sum(np.vdot(part, part) for part in parts))
+
     def cross_range(self, size: int) -> tuple[Array, Array]:
-        rounding = 16 * EPS * self.rounding_scale * self.right_energy
+        left, rounding = self.left, 16 * EPS * self.left.rounding_scale * self.right_energy
         order = min(self.n_left, self.n_right)
-        if self._cross_fits and not (order >= 300 and krylov_pays(order, size, is_array=False)):
+        if left.by_kernel:
+            basis, squares = left.leading_range(self.weighted_right)
+        elif self._cross_fits and not (order >= 300 and krylov_pays(order, size, is_array=False)):
             basis, squares = leading_range(self._cross, scale=rounding)
-            return basis[:, :size], squares[:size]
-        solution = leading_eigenpairs(self.cross_gram(), size, scale=rounding)
-        images = self.cross_times(solution.vectors / np.sqrt(solution.values))
-        return qr(images)[0], solution.values
+        else:
+            found = leading_eigenpairs(self.cross_gram(), size, scale=rounding)
+            images = self.cross_times(found.vectors / np.sqrt(found.values))
+            return qr(images)[0], found.values
+        return basis[:, :size], squares[:size]
 
     def cross_gram(self) -> Operator:
-        return Gram(Plain(self._cross) if self._cross_fits else Product(self.Xc.T, self.Y))
+        if self.left.by_kernel:
+            return sandwich(self.Y, Plain(self.left.kernel))
+        return gram(Plain(self._cross) if self._cross_fits else Product(self.left.Xc.T, self.Y))
 
     def right_codes(self, *, dense: bool = True) -> Codes:
-        forms = dense or self._cross_fits
-        left = self._cross if forms else Product(self.Xc.T, self.Y)
+        left: Any = self.weighted_right
+        if not self.left.by_kernel:
+            forms = dense or self._cross_fits
+            left = self._cross if forms else Product(self.left.Xc.T, self.Y)
         return Codes(left, None, self.count * self.mean_right)
 
 
-def _mean_of_centred(left: Array, mean: Array, weights: Array | None, count: float) -> Array:
-    """What is left of the mean after ``mean``, which was rounded once, has been taken off."""
-    total = zeros_beside((left.shape[1],), left)
-    for rows in row_blocks(*left.shape):
-        block = left[rows] - mean
-        total += block.sum(axis=0) if weights is None else weights[rows] @ block
-    return total / count
+def kernel_eigenpairs(pair: RowsPair, size: int, balance: float) -> EigenSolution:
+    """Return leading eigenpairs of ``balance XcXc' + YY'`` from the kernel of order N."""
+    offset, kernel = code_rounding(pair, balance), pair.left.kernel
+    if krylov_pays(pair.n_rows, size, is_array=True):
+        matrix = Sum(((balance, Plain(kernel)), (1.0, gram(pair.Y.T))))
+        return row_eigenpairs(pair, matrix, size, scale=offset)
+    kernel = balance * kernel
+    products = pair.right @ pair.right.T
+    if scipy.sparse.issparse(products):
+        products = np.asarray(products.todense())
+    kernel += row_weighted(products, pair.left.roots)
+    return row_eigenpairs(pair, kernel, size, scale=offset, overwrite=True)
+
+
+def row_eigenpairs(pair: RowsPair, matrix: Any, size: int, **how: Any) -> EigenSolution:
+    """Return leading eigenpairs of a matrix whose rank is that of both blocks at most."""
+    return leading_eigenpairs(matrix, size, rank_size=pair.n_left + pair.n_right, **how)
+
+
+def codes_of_eigenvectors(pair: RowsPair, solution: EigenSolution) -> Codes:
+    """Return eigenvectors in row space as codes."""
+    V, roots = solution.vectors, pair.left.roots
+    return Codes(
+        left=pair.left.Xc.T @ V,
+        right=pair.Y.T @ V,
+        total=V.sum(axis=0) if roots is None else roots @ V,
+        status=solution.status,
+        rows=pair.unweighted(V),
+        values=solution.values,
+        share=solution.share,
+    ).oriented()
+
+
+def _codes_of_columns(
+    pair: RowsPair, solution: EigenSolution, root: float, projection: Array | None
+) -> Codes:
+    w = np.sqrt(solution.values)
+    inner = pair.n_left if projection is None else projection.shape[1]
+    q = solution.vectors
+    b = q[inner:] / w
+    a = root * q[:inner] / w
+    if projection is not None:
+        a = projection @ a
+    # [root Xc'V; Y'V] = Z'V = Z'Z q / w costs nothing, but where a block hardly takes part in a
+    # code its rounding would be magnified.
+    share = np.sum(q[:inner] * q[:inner], axis=0)
+    balanced = share.size and 1e-6 < share.min() <= share.max() < 1 - 1e-6
+    if projection is None and balanced and not pair.left.graded:
+        images = q * w if solution.images is None else solution.images / w
+        left, right = images[:inner] / root, images[inner:]
+    else:
+        V = pair.left.Xc @ a + pair.Y @ b
+        left, right = pair.left.Xc.T @ V, pair.Y.T @ V
+    return Codes(
+        left=left,
+        right=right,
+        total=pair.count * (pair.mean_right @ b),
+        status=solution.status,
+        left_weights=a,
+        right_weights=b,
+        values=solution.values,
+        share=solution.share,
+    ).oriented()
+
+
+def code_rounding(pair: RowsPair, balance: float) -> float:
+    """Return the scale of the rounding of codes where rows are multiplied before centring."""
+    return offset_scale(balance * pair.left.taken, pair.n_left + pair.n_right)

@@ -167,7 +167,9 @@ class _Solved:
             wanted = [w for _, group in members for w in group]
             yield from self._on_path(P, result, wanted)
             return
-        if self.pair.graded:  # principal directions are uncorrelated but for rounding: too much
+        if (
+            self.pair.left.graded
+        ):  # principal directions are uncorrelated but for rounding: too much
             for own, group in self._projections(members):
                 yield from self._on_path(own, result, group)
             return
@@ -194,13 +196,13 @@ class _Solved:
         extra = max(head.extra for head, _ in members)
         whole = P
         if extra > 0:
-            whole = np.hstack([P, self.pair.principal_directions(extra, P, fill=False)[0]])
+            whole = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
         for head, group in members:
             yield whole[:, : P.shape[1] + max(head.extra, 0)], group
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
         learned = learn_path(self.pair, P, result.codes)
-        rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.expressed(P))
+        rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.left.expressed(P))
         if result.decoder is not None:
             rows = rows.with_inside(learned.inside @ result.decoder)
         for alpha, group in self._by_penalty(wanted):

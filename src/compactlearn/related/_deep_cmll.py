@@ -296,7 +296,7 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.layers_ = (*hidden, (unit * W[:, :d], unit * b[:d]))
         self.projection_ = now.factor * start.P
         self._shift = start.mean @ self.projection_
-        pair = RowsPair(now.U, Y)
+        pair = RowsPair.of_rows(now.U, Y)
         learned = learn(pair, None, pair.codes_of(now.V), float(self.alpha))
         self.coef_, self.intercept_ = learned.coefficients, learned.intercept
         self.decoder_ = (Y.T @ now.V).T

@@ -24,7 +24,7 @@ from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._encoders import EncodesLabels
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._coded_labels import least_squares
 from compactlearn.related._label_kernel import (
     LABEL_KERNELS,
@@ -209,7 +209,7 @@ solver_, n_features_in_, feature_names_in_
         return self._embedded(self._rows(pair), result.distinct, result.kernel, first)
 
     def _embedded(
-        self, rows: RowwisePair, distinct: DistinctRows, kernel: LabelKernel, found: SetCodes
+        self, rows: RowsPair, distinct: DistinctRows, kernel: LabelKernel, found: SetCodes
     ) -> KernelEmbedded:
         codes = rows.codes_of(found.codes[distinct.places])
         weighed = distinct.counts[:, None] * found.codes
@@ -229,8 +229,8 @@ solver_, n_features_in_, feature_names_in_
             set_codes=found,
         )
 
-    def _rows(self, pair: Pair) -> RowwisePair:
-        assert isinstance(pair, RowwisePair)
+    def _rows(self, pair: Pair) -> RowsPair:
+        assert isinstance(pair, RowsPair)
         return pair
 
     def _gamma(self, distinct: DistinctRows) -> float:

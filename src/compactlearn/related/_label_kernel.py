@@ -25,8 +25,9 @@ from compactlearn.core import _memory as memory
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import Status, all_eigenpairs, leading_eigenpairs, numerical_rank
-from compactlearn.linalg._operators import Operator, Plain, Product, Sandwich, weighted
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._learning import ridge_of
+from compactlearn.linalg._operators import Operator, Plain, Product, sandwich, weighted
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class DistinctRows:
         return cls(matrix[first], places, counts)
 
     @classmethod
-    def of_pair(cls, pair: RowwisePair) -> DistinctRows:
+    def of_pair(cls, pair: RowsPair) -> DistinctRows:
         """Those of the right block."""
         return cls.of(pair.right, pair.weights)
 
@@ -79,12 +80,12 @@ class DistinctRows:
         squares = (self.sets * self.sets).T @ share
         return 2.0 * float(np.sum(np.maximum(squares - mean * mean, 0.0)))
 
-    def chosen(self, pair: RowwisePair) -> Operator:
+    def chosen(self, pair: RowsPair) -> Operator:
         """E."""
         n_rows = self.places.size
         ones = (np.ones(n_rows), self.places, np.arange(n_rows + 1))
         E = scipy.sparse.csr_array(ones, shape=(n_rows, self.counts.size))
-        return weighted(E, pair.roots)
+        return weighted(E, pair.left.roots)
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ def _require_order(n_sets: int) -> None:
     memory.require_memory(8 * 5 * n_sets**2, what=what, remedy=remedy)
 
 
-def label_basis(pair: RowwisePair, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
+def label_basis(pair: RowsPair, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
     """That of a pair's labels, found once for all penalties."""
     known = pair.found_of_right
     if kernel not in known:
@@ -215,7 +216,7 @@ def label_basis(pair: RowwisePair, distinct: DistinctRows, kernel: LabelKernel) 
 
 
 def canonical_codes(
-    pair: RowwisePair,
+    pair: RowsPair,
     basis: LabelBasis,
     kernel: LabelKernel,
     size: int,
@@ -233,8 +234,8 @@ def canonical_codes(
     n, root = distinct.counts, np.sqrt(distinct.counts)[:, None]
     columns = (U / root) * np.sqrt(s / (s + penalty))
     T = Product(distinct.chosen(pair), Plain(columns))
-    hat: Any = pair.ridge.hat(ridge, constant=False)  # of rows: it multiplies
-    found = leading_eigenpairs(Sandwich(T, hat.operator), min(size, s.size))
+    hat: Any = ridge_of(pair).hat(ridge, constant=False)  # of rows: it multiplies
+    found = leading_eigenpairs(sandwich(T, hat.operator), min(size, s.size))
     turn = np.sqrt(n.sum()) * found.vectors
     weights = (root * U / np.sqrt(s * (s + penalty))) @ turn
     linear = distinct.sets.T @ weights

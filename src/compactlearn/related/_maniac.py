@@ -169,7 +169,7 @@ class ManiacClassifier(ScoredClassifier):
         Y = scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         self._stack(Y)
         codes = forward(self.encoder_, Y)
-        pair = RowsPair(data.X, Y)
+        pair = RowsPair.of_rows(data.X, Y)
         learned = learn(pair, None, pair.codes_of(codes), float(self.alpha))
         self.coef_, self.intercept_ = learned.coefficients, learned.intercept
         self.n_components_ = codes.shape[1]

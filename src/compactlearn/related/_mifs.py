@@ -182,8 +182,10 @@ n_features_in_, feature_names_in_
         M = rows.n_right
         k = component_count(self.n_latent, M, "n_latent", "labels", lambda size: size)
         assert k is not None
-        filled = not scipy.sparse.issparse(rows.left)
-        products = RowProducts.of_rows(rows.left - rows.mean_left if filled else rows.left)
+        filled = not scipy.sparse.issparse(rows.left.rows)
+        products = RowProducts.of_rows(
+            rows.left.rows - rows.mean_left if filled else rows.left.rows
+        )
         L = laplacian(affinities(Neighbours.of(products, self.n_neighbors), self.width))[0]
         weights = (float(self.label_weight), float(self.smoothness), float(self.sparsity))
         drawn = seeded(self.random_state).standard_normal((M, k))
@@ -233,7 +235,7 @@ class Problem:
 
     def objective(self, V: Array, T: Array, B: Array) -> float:
         size = np.vdot(V, V)
-        fit = np.sum((self.rows.Xc @ B - V) ** 2)
+        fit = np.sum((self.rows.left.Xc @ B - V) ** 2)
         labels = self.energy - 2 * np.vdot(self.Y.T @ V, T.T) + size  # as TT' = I
         smooth = np.vdot(V, self.L @ V)
         lengths = np.linalg.norm(B, axis=1)
@@ -246,7 +248,7 @@ class Problem:
 
     def latent(self, T: Array, B: Array) -> Array:
         """The best V."""
-        return self._system.solve(self.rows.Xc @ B + self.a * (self.Y @ T.T))
+        return self._system.solve(self.rows.left.Xc @ B + self.a * (self.Y @ T.T))
 
     def loadings(self, V: Array) -> Array:
         """The best T."""
@@ -264,12 +266,12 @@ class Problem:
         if kept.size > V.shape[0]:
             kernel = self._kernel(kept, r)
             kernel[np.diag_indices_from(kernel)] += self.c / 2
-            found[kept] = r[:, None] * (self.rows.Xc.T @ dense.solve(kernel, V))[kept]
+            found[kept] = r[:, None] * (self.rows.left.Xc.T @ dense.solve(kernel, V))[kept]
         elif kept.size:
             root = np.sqrt(r)
             gram = root[:, None] * self._gram[np.ix_(kept, kept)] * root
             gram[np.diag_indices_from(gram)] += self.c / 2
-            right = root[:, None] * (self.rows.Xc.T @ V)[kept]
+            right = root[:, None] * (self.rows.left.Xc.T @ V)[kept]
             found[kept] = root[:, None] * dense.solve(gram, right)
         return found
 
@@ -277,11 +279,11 @@ class Problem:
     def _gram(self) -> Array:
         """Xc'Xc."""
         nothing = scipy.sparse.csr_array((self.rows.left.shape[0], 0))
-        return Moments.from_arrays(self.rows.left, nothing).left_left
+        return Moments.from_arrays(self.rows.left.rows, nothing).left_left
 
     def _kernel(self, kept: NDArray[np.intp], r: Array) -> Array:
         """``Xc R Xc'`` of some columns; sparse ones are centred afterwards."""
-        X, mean = self.rows.left[:, kept], self.rows.mean_left[kept]
+        X, mean = self.rows.left.rows[:, kept], self.rows.mean_left[kept]
         if not scipy.sparse.issparse(X):
             X = X - mean
             return (X * r) @ X.T

@@ -30,7 +30,7 @@ from compactlearn.embeddings._base import Traits
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._neighbours import (
     Neighbours,
     RowProducts,
@@ -78,12 +78,14 @@ class NearRows(ScaledDirections):
         rows = self._rows(pair)
         products = RowProducts.of_pair(rows)
         smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
-        E, scatter, rough = _in_features(rows, smooth) if rows.narrow else _in_span(rows, smooth)
+        E, scatter, rough = (
+            _in_features(rows, smooth) if rows.left.narrow else _in_span(rows, smooth)
+        )
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
 
-    def _rows(self, pair: Pair) -> RowwisePair:
-        assert isinstance(pair, RowwisePair)
+    def _rows(self, pair: Pair) -> RowsPair:
+        assert isinstance(pair, RowsPair)
         if pair.weights is not None:
             raise ValueError(
                 f"{type(self).__name__} takes no sample_weight: a graph of nearest rows does not "
@@ -92,9 +94,9 @@ class NearRows(ScaledDirections):
         return pair
 
 
-def _in_features(rows: RowwisePair, smooth: Smoothness) -> tuple[None, Array, Array]:
+def _in_features(rows: RowsPair, smooth: Smoothness) -> tuple[None, Array, Array]:
     """The scatter and Xc'LXc of order D; no mean enters the latter, as L1 = 0."""
-    X = rows.left
+    X = rows.left.rows
     if not scipy.sparse.issparse(X):
         X = X - rows.mean_left
     nothing = scipy.sparse.csr_array((X.shape[0], 0))
@@ -103,10 +105,10 @@ def _in_features(rows: RowwisePair, smooth: Smoothness) -> tuple[None, Array, Ar
     return None, scatter, rough.toarray() if scipy.sparse.issparse(rough) else rough
 
 
-def _in_span(rows: RowwisePair, smooth: Smoothness) -> tuple[Array, Array, Array]:
+def _in_span(rows: RowsPair, smooth: Smoothness) -> tuple[Array, Array, Array]:
     """Directions E of all that rows vary in, and both matrices in their coordinates."""
     E, _ = all_directions(rows)
-    T = rows.Xc @ E
+    T = rows.left.Xc @ E
     rough = T.T @ (smooth.matrix @ T)
     T = T - smooth.weights @ T / smooth.weights.sum()
     return E, T.T @ (smooth.weights[:, None] * T), rough

@@ -13,8 +13,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg._left_rows import row_weighted
 from compactlearn.linalg._row_sums import row_blocks
-from compactlearn.linalg._rowwise_pair import RowwisePair, row_weighted
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -41,15 +42,15 @@ class RowProducts:
         return cls(None, kernel, np.diag(kernel).copy())
 
     @classmethod
-    def of_pair(cls, pair: RowwisePair) -> RowProducts:
+    def of_pair(cls, pair: RowsPair) -> RowProducts:
         """Return those of a pair's left rows, whatever their weights."""
-        if pair.left is None:
-            kernel = pair.kernel
-            if pair.roots is not None:
-                kernel = row_weighted(kernel.copy(), 1.0 / pair.roots)
+        if pair.left.by_kernel:
+            kernel = pair.left.kernel
+            if pair.left.roots is not None:
+                kernel = row_weighted(kernel.copy(), 1.0 / pair.left.roots)
             return cls.of_kernel(kernel)
-        sparse = scipy.sparse.issparse(pair.left)
-        return cls.of_rows(pair.left if sparse else pair.left - pair.mean_left)
+        sparse = scipy.sparse.issparse(pair.left.rows)
+        return cls.of_rows(pair.left.rows if sparse else pair.left.rows - pair.mean_left)
 
     @property
     def count(self) -> int:

@@ -41,10 +41,10 @@ from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Plan
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg._arrays import working_form
-from compactlearn.linalg._build import build_pair
+from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
-from compactlearn.linalg._learning import learn
+from compactlearn.linalg._learning import learn, ridge_of
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import weighted_sum
 from compactlearn.related._scored import WeightedClassifier, predicted_codes
@@ -167,7 +167,8 @@ class OutputCodesClassifier(WeightedClassifier):
         X, Y = working_form(data.X), data.targets.matrix
         m = label_count(self.n_label_components, Y.shape[1])
         plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
-        pair = build_pair(X, Y, data.weights, demand=plan.demand(learns=True))
+        route = plan_route(X, Y, plan.demand(learns=True))
+        pair = build_pair(X, Y, data.weights, regime=route.regime)
         found = canonical_variates(pair, m, float(self.alpha))
         self.directions_, self.coef_, self.intercept_ = (
             found.directions,
@@ -245,7 +246,7 @@ def canonical_variates(pair: Pair, size: int, alpha: float) -> Variates:
     T, squares = canonical_directions(pair, size, alpha)
     codes = pair.combined_codes(T, -pair.mean_right)
     learned = learn(pair, None, codes, alpha)
-    freedom = float(pair.ridge.hat(alpha).trace)
+    freedom = float(ridge_of(pair).hat(alpha).trace)
     return Variates(T, squares, learned.coefficients.T, learned.intercept, freedom)
 
 
@@ -255,7 +256,7 @@ def canonical_directions(pair: Pair, size: int, alpha: float) -> tuple[Array, Ar
     values, vectors = all_eigenpairs(_symmetric(pair.right_gram(centre=True) @ whole))
     rank = numerical_rank(values, values.size, scale=pair.right_energy)
     root = vectors[:, :rank] / np.sqrt(values[:rank])
-    inner = root.T @ _symmetric(pair.ridge.hat_gram(alpha) @ whole) @ root
+    inner = root.T @ _symmetric(ridge_of(pair).hat_gram(alpha) @ whole) @ root
     squares, turn = all_eigenpairs(_symmetric(inner))
     T = root @ turn[:, :size] * np.sqrt(pair.count)
     return T * peak_signs(T), squares[:size]

@@ -33,9 +33,10 @@ from compactlearn.linalg._arrays import diagonal_matrix
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs, symmetric_roots
-from compactlearn.linalg._operators import Plain, Sandwich
+from compactlearn.linalg._learning import ridge_of
+from compactlearn.linalg._operators import Plain, sandwich
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -88,9 +89,9 @@ class ProjectedFeatures(Embedding):
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
         P, values = self.directions(pair, d)
         codes = pair.right_codes(dense=False)
-        P = P * peak_signs(pair.inner(P, codes.left).T)
+        P = P * peak_signs(pair.left.inner(P, codes.left).T)
         if not P.shape[1]:  # no direction has any variance; the learner gets one all the same
-            P = pair.some_direction()
+            P = pair.left.some_direction()
         return Embedded(
             codes=codes,
             projection=P,
@@ -115,7 +116,7 @@ class ProjectedFeatures(Embedding):
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array:
         P = self.directions(pair, d)[0]
-        return P if P.shape[1] else pair.some_direction()
+        return P if P.shape[1] else pair.left.some_direction()
 
 
 class ScaledDirections(ProjectedFeatures):
@@ -154,7 +155,7 @@ class ScaledDirections(ProjectedFeatures):
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         P, values = self._generalised(pair, d, shared_ridge(self.ridge))
         if self.unit_columns:
-            return P / np.sqrt(np.diag(pair.inner(P, P))), values
+            return P / np.sqrt(np.diag(pair.left.inner(P, P))), values
         return P * float(np.sqrt(pair.count)), values
 
 
@@ -167,25 +168,25 @@ def ridge_directions(
     w^(-1/2) are ridge coefficients of combined labels: every regime has them. P'(Xc'Xc + ridge I)P
     = I.
     """
-    matrix = pair.ridge.hat_gram(ridge)
+    matrix = ridge_of(pair).hat_gram(ridge)
     if root is not None:
         known = isinstance(matrix, np.ndarray)
-        matrix = root @ matrix @ root if known else Sandwich(Plain(root), matrix)
+        matrix = root @ matrix @ root if known else sandwich(Plain(root), matrix)
     found = leading_eigenpairs(matrix, min(d, pair.n_right))
     weights = found.vectors / np.sqrt(found.values)
     codes = pair.combined_codes(weights if root is None else root @ weights)
-    return pair.ridge.directions(codes, ridge)[0], found.values
+    return ridge_of(pair).directions(codes, ridge)[0], found.values
 
 
 def all_directions(pair: Pair) -> tuple[Array, Array]:
     """Orthonormal directions that span whatever the features vary in, and their variances (sums of
     squares): the eigenvectors of the smaller of Xc'Xc and XcXc'."""
-    if isinstance(pair, RowwisePair) and not pair.narrow:
-        path = pair.spectrum
+    if isinstance(pair, RowsPair) and not pair.left.narrow:
+        path = pair.left.spectrum
         s, U = path.values[: path.rank], path.vectors[:, : path.rank]
-        return pair.Xc.T @ (U / np.sqrt(s)), s
+        return pair.left.Xc.T @ (U / np.sqrt(s)), s
     nothing = np.zeros((pair.n_left, 0))
-    return pair.principal_directions(pair.n_left, nothing, fill=False)
+    return pair.left.principal_directions(pair.n_left, nothing, fill=False)
 
 
 class PCA(ProjectedFeatures):
@@ -236,7 +237,7 @@ n_features_in_, feature_names_in_
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         nothing = np.zeros((pair.n_left, 0))
-        return pair.principal_directions(d, nothing, fill=False)
+        return pair.left.principal_directions(d, nothing, fill=False)
 
 
 class OPLS(ScaledDirections):
@@ -441,7 +442,7 @@ n_features_in_, feature_names_in_
         t = float(self.mixing)
         E, s = all_directions(pair)
         roots = np.sqrt(s + ridge)
-        C = pair.inner(E, pair.right_codes().left) / roots[:, None]
+        C = pair.left.inner(E, pair.right_codes().left) / roots[:, None]
         matrix = t * self_product(C) + (1.0 - t) * diagonal_matrix(s**2 / roots**2)
         found = leading_eigenpairs(matrix, d)
         return E @ (found.vectors / roots[:, None]), found.values

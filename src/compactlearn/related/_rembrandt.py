@@ -30,8 +30,9 @@ from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import numerical_rank
+from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._rowwise_pair import RowwisePair
+from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
 
@@ -174,16 +175,16 @@ solver_, n_features_in_, feature_names_in_
     def _matrix(self, pair: Pair) -> Problem:
         ridge = self._penalty(pair)
         rank = min(pair.n_left + 1, pair.n_right)
-        matrix = pair.ridge.hat_gram(ridge, centred=bool(self.centre))
+        matrix = ridge_of(pair).hat_gram(ridge, centred=bool(self.centre))
         return Problem(matrix, rank, -pair.mean_right if self.centre else None, ridge=ridge)
 
     def _penalty(self, pair: Pair) -> float:
         if self.ridge is not None:
             return shared_ridge(self.ridge)
-        trace = pair.left_energy
+        trace = pair.left.energy
         if not self.centre:
-            by_rows = isinstance(pair, RowwisePair)  # where a mean may be known by products alone
-            mean, known = pair.mean_left, pair.mean_products[1] if by_rows else None
+            by_rows = isinstance(pair, RowsPair)  # where a mean may be known by products alone
+            mean, known = pair.mean_left, pair.left.mean_products[1] if by_rows else None
             trace += pair.count * (float(mean @ mean) if known is None else known)
         return self.lam * trace / pair.given_left
 

@@ -28,7 +28,7 @@ from compactlearn.embeddings._components import COUNTS, component_count, default
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._learning import learn
-from compactlearn.linalg._operators import Gram, Plain, Sum
+from compactlearn.linalg._operators import Plain, Sum, gram
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._scored import ScoredClassifier
 
@@ -279,7 +279,7 @@ def regression(X: Any, Y: Any, Z: Array, alpha: float, l1: float) -> tuple[Array
     With A for the fitted rows XB, held to them by a weight w, ``B`` is a ridge on the mean of Z and
     of A less the multipliers, and ``A`` shrinks the fitted rows by l1 / w.
     """
-    pair = RowsPair(X, Y)
+    pair = RowsPair.of_rows(X, Y)
 
     def ridge(targets: Array, penalty: float) -> tuple[Array, Array]:
         learned = learn(pair, None, pair.codes_of(targets), penalty)
@@ -347,7 +347,7 @@ def unit_labels(Y: Any) -> Any:
 
 def eigen_codes(Y: Any, m: int) -> Array:
     """``E sqrt(w)`` of the m leading eigenpairs of ``YY'``; fewer where its rank is lower."""
-    found = leading_eigenpairs(Gram(Plain(Y.T.tocsr())), min(m, *Y.shape))
+    found = leading_eigenpairs(gram(Plain(Y.T.tocsr())), min(m, *Y.shape))
     return found.vectors * np.sqrt(found.values)
 
 
@@ -397,7 +397,7 @@ def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) 
     residual.data = pairs.data - products_at(pairs, Z, Z)
     losses = [float(residual.data @ residual.data)]
     for _ in range(max_iter):
-        matrix = Sum(((1.0, Gram(Plain(np.ascontiguousarray(Z.T)))), (1.0, Plain(residual))))
+        matrix = Sum(((1.0, gram(Plain(np.ascontiguousarray(Z.T)))), (1.0, Plain(residual))))
         found = leading_eigenpairs(matrix, m)
         new = found.vectors * np.sqrt(found.values)
         data = pairs.data - products_at(pairs, new, new)

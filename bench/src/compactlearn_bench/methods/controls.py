@@ -94,7 +94,7 @@ class MDDMThenCodes(CMLL):
         P = own.directions(pair, d)[0]
         return replace(
             self.unprojected(pair),
-            projection=P if P.shape[1] else pair.some_direction(),
+            projection=P if P.shape[1] else pair.left.some_direction(),
             objective=None,
             dependence=None,
             recovery=None,
