@@ -11,25 +11,19 @@ with two threads (NumPy 2.4.6 with OpenBLAS 0.3.31, SciPy 1.17.1 with OpenBLAS 0
 call                        passes at order  dies at order
 ==========================  ===============  ====================================
 ``A @ A.T``, 384 columns    15,000           15,600 (and ``A.T @ A``)
-``A @ A.T``, 64 columns     15,600           (does not fill the buffer)
 ``A @ B.T``, 384 columns    16,000           (cut to the buffer)
 Cholesky factorisation      12,000           16,000 (NumPy, SciPy), 17,710 (SciPy)
 LU, ``solve``               16,000           (not tried beyond)
 syr2k of 32 columns, symv   20,000           (what ``eigh`` calls, step by step)
-here: ``self_product``      16,000
-here: ``solve_definite``    17,710
 ==========================  ===============  ====================================
 
-Hence above ``PROVEN`` products are made strip by strip of different operands, which is a general
-product, and a Cholesky factorisation from small ones and such products. Limiting the threads would
-do as well, but their number belongs to the whole process.
-
-Up to ``PROVEN`` nothing changes: the library's own routine is called.
+Hence above ``PROVEN`` products are made of different operands, which is a general product, and
+systems are solved by LU. Limiting the threads would do as well, but their number belongs to the
+whole process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -40,8 +34,8 @@ from compactlearn.core._device_array import DeviceArray
 
 Array = NDArray[np.float64]
 
-# Up to this order every symmetric product and factorisation is left to the BLAS in one call. The
-# bound found is 15,400; kernels for other processors pack less at a time.
+# Up to this order symmetric products and Cholesky factorisations are left to the BLAS. The bound
+# found is 15,400; kernels for other processors pack less at a time.
 PROVEN = 12_000
 
 # Largest order of which eigenpairs are computed. No call that ``eigh`` is made of was seen to fail
@@ -49,11 +43,8 @@ PROVEN = 12_000
 # none is in the tests; above this, where symmetric products die, it is not trusted.
 EIGEN_LIMIT = 15_000
 
-# Strips of a large product: wide enough for full speed, and one of them is a small part of it.
+# Rows that are symmetrised at a time.
 STRIP = 2_048
-
-# Blocks of a Cholesky factorisation: what is not a general product grows with their width.
-BLOCK = 256
 
 # NumPy and SciPy bring a BLAS each, with threads that go on spinning for some time after a call.
 # A small Cholesky factorisation by SciPy just after NumPy's products waits a tenth of a second for
@@ -72,31 +63,15 @@ IN_PLACE_ABOVE = 1_200
 
 
 def self_product(A: Array) -> Array:
-    """``A A'``, symmetric to the bit. ``self_product(A.T)`` is ``A'A``.
+    """Return ``A A'``, symmetric to the bit. ``self_product(A.T)`` is ``A'A``.
 
     >>> self_product(np.array([[1.0, 2.0], [0.0, 3.0]]))
     array([[5., 6.],
            [6., 9.]])
     """
-    n = A.shape[0]
-    if n <= PROVEN or isinstance(A, DeviceArray):
+    if A.shape[0] <= PROVEN or isinstance(A, DeviceArray):
         return A @ A.T
-    out = np.zeros((n, n))
-    add_self_product(out, A)
-    return out
-
-
-def add_self_product(out: Array, A: Array) -> None:
-    """``out += A A'``; a symmetric ``out`` stays symmetric to the bit."""
-    n = A.shape[0]
-    if n <= PROVEN:
-        out += A @ A.T
-        return
-    for rows in _slices(n, STRIP):
-        out[rows, rows] += A[rows] @ A[rows].T
-        strip = A[rows] @ A[rows.stop :].T
-        out[rows, rows.stop :] += strip
-        out[rows.stop :, rows] += strip.T
+    return symmetrise(A @ A.copy().T)  # of a copy NumPy does not see that it is symmetric
 
 
 def add_to_diagonal(matrix: Array, value: float) -> None:
@@ -108,16 +83,17 @@ def add_to_diagonal(matrix: Array, value: float) -> None:
 
 
 def symmetrise(matrix: Array) -> Array:
-    """``(matrix + matrix') / 2`` in place, without a second matrix; returns it."""
+    """Return ``(matrix + matrix') / 2``, in place where it is on the host."""
     if isinstance(matrix, DeviceArray):
         return (matrix + matrix.T) / 2
-    for rows in _slices(matrix.shape[0], STRIP):
-        corner, strip = matrix[rows, rows], matrix[rows, rows.stop :]
+    for start in range(0, matrix.shape[0], STRIP):
+        rows, rest = slice(start, start + STRIP), slice(start + STRIP, None)
+        corner, strip = matrix[rows, rows], matrix[rows, rest]
         corner += corner.T.copy()
         corner /= 2
-        strip += matrix[rows.stop :, rows].T
+        strip += matrix[rest, rows].T
         strip /= 2
-        matrix[rows.stop :, rows] = strip.T
+        matrix[rest, rows] = strip.T
     return matrix
 
 
@@ -133,104 +109,29 @@ def solve_definite(matrix: Array, right: Array, *, overwrite: bool = False) -> A
     array([[1.],
            [2.]])
     """
-    n = matrix.shape[0]
-    if n <= LU_UP_TO or isinstance(matrix, DeviceArray):
+    if isinstance(matrix, DeviceArray) or not LU_UP_TO < matrix.shape[0] <= PROVEN:
         return solve(matrix, right)
-    if n <= PROVEN:
-        factor = scipy.linalg.cho_factor(
-            matrix, lower=True, overwrite_a=overwrite, check_finite=False
-        )
-        return scipy.linalg.cho_solve(factor, right, check_finite=False)
-    L = factorise(matrix if overwrite else matrix.copy())
-    B = np.array(right, dtype=np.float64)
-    _substitute_forward(L, B)
-    _substitute_backward(L, B)
-    return B
+    factor = scipy.linalg.cho_factor(matrix, lower=True, overwrite_a=overwrite, check_finite=False)
+    return scipy.linalg.cho_solve(factor, right, check_finite=False)
 
 
-def inverse_definite(matrix: Array, *, overwrite: bool = False) -> Array:
-    """The inverse of a symmetric positive definite matrix, symmetric to the bit.
+def inverse_definite(matrix: Array) -> Array:
+    """Return the inverse of a symmetric positive definite matrix, symmetric to the bit.
 
     >>> inverse_definite(np.array([[4.0, 0.0], [0.0, 2.0]]))
     array([[0.25, 0.  ],
            [0.  , 0.5 ]])
     """
-    n = matrix.shape[0]
-    if n <= LU_UP_TO or isinstance(matrix, DeviceArray):
-        inverse: Any = np.linalg.inv(matrix)
-        return symmetrise(inverse)
-    L = factorise(matrix if overwrite else matrix.copy())
-    inverse = np.empty((n, n))
-    for columns in _slices(n, STRIP):
-        # Of these columns the rows from the diagonal on depend on this corner of L alone.
-        corner = L[columns.start :, columns.start :]
-        part = np.eye(n - columns.start, columns.stop - columns.start)
-        _substitute_forward(corner, part)
-        _substitute_backward(corner, part)
-        inverse[columns.start :, columns] = part
-        inverse[columns, columns.stop :] = part[columns.stop - columns.start :].T
-    for columns in _slices(n, STRIP):
-        symmetrise(inverse[columns, columns])
-    return inverse
+    return symmetrise(np.linalg.inv(matrix))  # type: ignore[arg-type]
 
 
 def reciprocal_condition(matrix: Array) -> float:
-    """An estimate of 1 over the condition of a symmetric matrix; 0 where it is not definite."""
-    n = matrix.shape[0]
-    if n == 0:
+    """Return an estimate of 1 over the condition of a symmetric matrix."""
+    if matrix.shape[0] == 0:
         return 1.0
-    if n <= PROVEN:
-        factor, failed = scipy.linalg.lapack.dpotrf(matrix, lower=1, clean=0)
-        if failed:
-            return 0.0
-    else:
-        try:
-            factor = factorise(matrix.copy())
-        except np.linalg.LinAlgError:
-            return 0.0
+    factor, _, failed = scipy.linalg.lapack.dgetrf(matrix)
     norm = float(np.abs(matrix).sum(axis=0).max())
-    return float(scipy.linalg.lapack.dpocon(factor, norm, uplo="L")[0])
-
-
-def factorise(matrix: Array) -> Array:
-    """Put the lower Cholesky factor in the lower half of a matrix; what is above stays.
-
-    Column block by column block: what the columns to the left explain is taken off by one
-    general product, and what remains needs a factorisation of the order of a block.
-    """
-    n = matrix.shape[0]
-    for columns in _slices(n, BLOCK):
-        start, stop = columns.start, columns.stop
-        matrix[start:, columns] -= matrix[start:, :start] @ matrix[columns, :start].T
-        corner = cholesky(matrix[columns, columns])
-        matrix[columns, columns] = corner
-        matrix[stop:, columns] = _solve_lower(corner, matrix[stop:, columns].T).T
-    return matrix
-
-
-def _substitute_forward(L: Array, B: Array) -> None:
-    """``B <- L^-1 B``, of L the lower half."""
-    for rows in _slices(L.shape[0], BLOCK):
-        B[rows] = _solve_lower(np.tril(L[rows, rows]), B[rows])
-        B[rows.stop :] -= L[rows.stop :, rows] @ B[rows]
-
-
-def _substitute_backward(L: Array, B: Array) -> None:
-    """``B <- L'^-1 B``, of L the lower half."""
-    for rows in reversed(list(_slices(L.shape[0], BLOCK))):
-        B[rows] -= L[rows.stop :, rows].T @ B[rows.stop :]
-        B[rows] = solve(np.tril(L[rows, rows]).T, B[rows])
-
-
-def _solve_lower(L: Array, B: Array) -> Array:
-    """``L^-1 B`` by NumPy's general solver: no pivots are sought below the diagonal of an upper
-    triangular matrix, which L is when it is read from its end."""
-    return solve(L[::-1, ::-1], B[::-1])[::-1]
-
-
-def _slices(n: int, width: int) -> Iterator[slice]:
-    for start in range(0, n, width):
-        yield slice(start, min(start + width, n))
+    return 0.0 if failed else float(scipy.linalg.lapack.dgecon(factor, norm)[0])
 
 
 # ---- what has no large order, or is LAPACK's in any case ----------------------------------------
@@ -276,19 +177,6 @@ def thin_qr(columns: Array) -> tuple[Array, Array]:
     except np.linalg.LinAlgError:
         return qr(columns)
     return Q @ np.linalg.inv(second).T, second.T @ first.T
-
-
-def pivoted_qr(columns: Array, *, overwrite: bool = False) -> tuple[Array, Array, Any]:
-    """The same with the longest remaining column first; also the places the columns came from."""
-    Q, R, places = scipy.linalg.qr(
-        columns, mode="economic", pivoting=True, overwrite_a=overwrite, check_finite=False
-    )
-    return Q, R, places
-
-
-def solve_upper(R: Array, right: Array) -> Array:
-    """``R^-1 right`` for an upper triangular R."""
-    return scipy.linalg.solve_triangular(R, right, check_finite=False)
 
 
 def svd(matrix: Array) -> tuple[Array, Array, Array]:

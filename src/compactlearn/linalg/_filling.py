@@ -229,7 +229,7 @@ class RidgeRows:
         dual = not pair.left.narrow
         gram = np.array(pair.left.kernel if dual else pair.left.gram_system.gram)
         add_to_diagonal(gram, alpha)
-        return cls(pair, alpha, inverse_definite(gram, overwrite=True), dual)
+        return cls(pair, alpha, inverse_definite(gram), dual)
 
     def fit(self, T: Array) -> tuple[Array, float]:
         """What the ridge predicts for its own rows, and the squares of its coefficients."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -131,8 +132,9 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
         ritz = _search(matrix, count, known, block, cap, settled, 10, rng, (first, 2 * b))
         vectors = ritz.vectors(count)
         total, smallest = ritz.values[:count].sum(), ritz.values[count - 1]
-        enough = _Below(smallest + (1.0 - share) / 4 * total / count)
-        rest = _fresh_look(matrix, vectors, *PROBE, enough, PROBE_RESTARTS, rng)
+        limit = smallest + (1.0 - share) / 4 * total / count
+        below = partial(_lies_below, limit)
+        rest = _fresh_look(matrix, vectors, *PROBE, below, PROBE_RESTARTS, rng)
         largest = _at_most(rest.values, rest.coupling)
         bound = largest_sum(ritz.values, ritz.coupling, count, largest)
         reached = min(1.0, float(total / bound)) if bound > 0 else 1.0
@@ -305,19 +307,13 @@ def _fresh_look(
     return _search(rest, 1, nothing, block, width * steps, settled, max_restarts, rng)
 
 
-@dataclass(frozen=True)
-class _Below:
-    """Whether the largest eigenvalue is known to be no larger than a limit."""
-
-    limit: float
-
-    def __call__(self, values: Array, coupling: Array) -> bool:
-        return _at_most(values, coupling) <= self.limit
-
-
 def _at_most(values: Array, coupling: Array) -> float:
-    """What the largest eigenvalue is at most, as far as a short search shows."""
+    """Return what the largest eigenvalue is at most, as far as a short search shows."""
     return float(values[0] + _lengths(coupling)[0])
+
+
+def _lies_below(limit: float, values: Array, coupling: Array) -> bool:
+    return _at_most(values, coupling) <= limit
 
 
 def small_pairs(matrix: Array, *, in_place: bool = False) -> tuple[Array, Array]:

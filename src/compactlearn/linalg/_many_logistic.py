@@ -170,31 +170,14 @@ def solve_many(
 ) -> Weights:
     """Solve every problem; the work is done in the type of X.
 
-    Parameters
-    ----------
-    X : csr_array of shape (n_rows, n_features)
-    problems : Problems
-        Their rows are rows of X.
-    C : float
-        The weight of the loss.
-    row_weights : array of shape (n_rows,), optional
-        How often a row counts; without, once.
-    start : Weights, optional
-        Where Newton's method begins, say at the solution for a part of the rows.
-    positive_only : bool, default=False
-        Whether only features that occur in a problem's positive rows have weights.
-    tol : float, default=0.03
-        The length of the gradient at the end, relative to that at zero weights and the best
-        intercept. Rankings by weights
-        that are known to 0.03 and to 0.01 have the same precision (measured on wordnet).
-    n_threads : int, default=1
-        How many blocks of problems are worked on at once.
-    share_out : callable, optional
-        Who works on them instead: given a solver and the blocks, it returns what the solver makes
-        of each, in their order. The solver is a pure function that can be pickled.
+    ``C`` is the weight of the loss, ``row_weights`` say how often a row of X counts, and Newton's
+    method begins at ``start``, say at the solution for a part of the rows. With ``positive_only``
+    only features of a problem's positive rows have weights. ``tol`` is the length of the gradient
+    at the end, relative to that at zero weights and the best intercept; rankings by weights that
+    are known to 0.03 and to 0.01 have the same precision (measured on wordnet). ``share_out``
+    works on the blocks in place of threads: given a solver, a pure function that can be pickled,
+    and the blocks, it returns what the solver makes of each, in their order.
 
-    Examples
-    --------
     >>> X = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> one = Problems(np.array([0, 3]), np.arange(3), np.array([True, False, True]), np.zeros(3))
     >>> found = solve_many(X, one, C=1.0, tol=1e-8)
@@ -223,15 +206,7 @@ def solve_many(
 
 
 def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) -> Array:
-    """o + b + w'x for every pair of a problem and a row.
-
-    Parameters
-    ----------
-    X : csr_array of shape (n_rows, n_features)
-    problems : Problems
-        Those that the weights belong to, on any rows.
-    weights : Weights
-    """
+    """Return o + b + w'x for every pair of a problem, on any rows, and a row."""
     found = [np.zeros(0, dtype=X.dtype)]
     for first, last in _spans(X, problems):
         block = _Block.of(X, problems.part(first, last), positive_only=False)
@@ -347,7 +322,7 @@ class _Block:
                 break
             d, d_b, d_margins = self._newton_direction(g, g_b, curvature, active)
             step = active.astype(A.dtype)
-            for _ in range(_HALVINGS):
+            for halving in range(_HALVINGS + 1):
                 new = (
                     margins + step[self.pair_problem] * d_margins,
                     w + step[self.column_problem] * d,
@@ -357,15 +332,8 @@ class _Block:
                 worse = new_value > value
                 if not worse.any():
                     break
-                step[worse] /= 2
-            if worse.any():  # rounding is all that is left for these
-                step[worse] = 0
-                new = (
-                    margins + step[self.pair_problem] * d_margins,
-                    w + step[self.column_problem] * d,
-                    b + step * d_b,
-                )
-                new_value = np.where(worse, value, new_value)
+                # Where no step is any better, rounding is all that is left.
+                step[worse] *= 0.5 if halving < _HALVINGS - 1 else 0.0
             (margins, w, b), value = new, new_value
             if not step.any():
                 break

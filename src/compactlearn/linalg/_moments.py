@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._compress import with_cells_once
 from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg._dense import add_self_product
+from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._row_sums import (
     BLOCK_BYTES,
     device_sums,
@@ -107,15 +107,10 @@ class Moments:
                 f"{left.shape[0]} and {right.shape[0]}; pass blocks cut at the same rows."
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if weights is not None and weights.shape != (left.shape[0],):
+        if weights is not None and (weights.shape != (left.shape[0],) or not (weights >= 0).all()):
             raise ValueError(
-                f"sample_weight must hold one number per row ({left.shape[0]}), and has shape "
-                f"{weights.shape}; pass a vector of that length."
-            )
-        if weights is not None and not (weights >= 0).all():
-            raise ValueError(
-                "sample_weight must hold numbers >= 0, and contains negative ones or NaN; drop "
-                "those rows or repair their weights."
+                f"sample_weight must hold one number per row ({left.shape[0]}), none below 0 or "
+                f"NaN; got an array of shape {weights.shape}. Pass a vector of such weights."
             )
         return _sum_rows(left, right, weights)
 
@@ -372,7 +367,7 @@ def _sparse_gram(left: Any, out: Array) -> None:
     out[:] = 0.0
     for rows in row_blocks(n_rows, n_left):
         block = left[rows].toarray()
-        add_self_product(out, block.T)
+        out += self_product(block.T)
 
 
 def _dense_left(
@@ -431,7 +426,7 @@ def _shifted_sums(
         else:
             total += weights[rows] @ block
             block = block * np.sqrt(weights[rows])[:, None]
-        add_self_product(gram, block.T)
+        gram += self_product(block.T)
     offset = total / count
     cross -= count * np.outer(mean_right, offset)
     _add_outer(gram, offset, -count)

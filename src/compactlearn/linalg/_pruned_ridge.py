@@ -48,18 +48,10 @@ def largest_places(sizes: Array, count: int) -> Places:
 def refit_kept(
     X: Any, targets: Any, kept: scipy.sparse.csr_array, penalties: Array, weights: Array | None
 ) -> tuple[scipy.sparse.csr_array, Array]:
-    """The weights (n_targets, n_features) that are kept, and an intercept for each target.
+    """Return the weights (n_targets, n_features) where ``kept`` has stored entries, and an
+    intercept for each target.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-    targets : sparse matrix of shape (n_rows, n_targets)
-    kept : csr_array of shape (n_targets, n_features)
-        Its stored entries say which weights there are.
-    penalties : array of shape (n_features,)
-        Above 0.
-    weights : array of shape (n_rows,) or None
-        How often a row counts; None: once.
+    ``penalties`` (n_features,) are above 0; ``weights`` (n_rows,) say how often a row counts.
     """
     n_rows = X.shape[0]
     v = np.ones(n_rows) if weights is None else weights

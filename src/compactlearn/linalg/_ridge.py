@@ -81,7 +81,7 @@ def ridge_inverse(
         return (path.vectors * shrunk) @ path.vectors.T, float(shrunk @ path.values)
     shifted = gram.copy()
     add_to_diagonal(shifted, alpha)
-    inverse = inverse_definite(shifted, overwrite=True)
+    inverse = inverse_definite(shifted)
     return inverse, float(size - alpha * np.trace(inverse))
 
 

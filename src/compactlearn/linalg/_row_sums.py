@@ -32,7 +32,7 @@ def scale_rows(matrix: Any, factors: Array | None) -> Any:
 def sparse_squared_deviations(
     matrix: Any, mean: Array, weights: Array | None, count: float
 ) -> Array:
-    """Weighted sum of squared deviations from the mean of every column of a CSR matrix.
+    """Return the weighted sum of squared deviations of every column of a CSR matrix.
 
     Summed over stored entries, plus ``mean ** 2`` for every zero: nothing cancels.
     """
@@ -46,21 +46,21 @@ def sparse_squared_deviations(
     return total + np.maximum(count - stored, 0.0) * mean**2
 
 
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of consecutive rows of about ``BLOCK_BYTES`` each.
+def row_blocks(n_rows: int, n_columns: int, n_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Yield slices of consecutive rows of about so many bytes each.
 
     >>> [s.stop - s.start for s in row_blocks(5, 1 << 18)]
     [2, 2, 1]
     """
-    step = max(1, BLOCK_BYTES // (8 * max(1, n_columns)))
+    step = max(1, n_bytes // (8 * max(1, n_columns)))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
 
-def weighted_sum(matrix: Any, weights: Array | None) -> Array:
-    """Sum of the rows of a matrix, each times its weight."""
+def weighted_sum(matrix: Any, weights: Any) -> Array:
+    """Return the sum of the rows of a matrix, each times its weight."""
     if isinstance(matrix, DeviceArray):
-        return device_total(matrix, weights)
+        return matrix.sum(axis=0) if weights is None else weights @ matrix
     if scipy.sparse.issparse(matrix):
         sums = matrix.sum(axis=0) if weights is None else matrix.T @ weights
         return np.asarray(sums, dtype=np.float64).ravel()
@@ -76,22 +76,22 @@ def weighted_sum(matrix: Any, weights: Array | None) -> Array:
 
 
 def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:
-    """Weighted mean and variance of every column, without densifying, and the total weight."""
-    if isinstance(matrix, DeviceArray):
-        return device_columns(matrix, weights)
+    """Return the weighted mean and variance of every column, and the total weight."""
     count = float(matrix.shape[0] if weights is None else weights.sum())
     mean = weighted_sum(matrix, weights) / count
     if scipy.sparse.issparse(matrix):
         return mean, sparse_squared_deviations(matrix, mean, weights, count) / count, count
-    total = np.zeros(matrix.shape[1])
-    for rows in row_blocks(*matrix.shape):
+    on_device = isinstance(matrix, DeviceArray)
+    total = matrix.filled(matrix.shape[1], 0.0) if on_device else np.zeros(matrix.shape[1])
+    n_bytes = DEVICE_BLOCK_BYTES if on_device else BLOCK_BYTES
+    for rows in row_blocks(matrix.shape[0], matrix.shape[1], n_bytes):
         squares = (matrix[rows] - mean) ** 2
         total += squares.sum(axis=0) if weights is None else weights[rows] @ squares
     return mean, total / count, count
 
 
 def weighted_square_sum(matrix: Any, weights: Array | None) -> float:
-    """Sum of squares of a CSR matrix's entries, each times the weight of its row."""
+    """Return the sum of squares of a CSR matrix's entries, each times the weight of its row."""
     if isinstance(matrix, DeviceArray):
         squares = (matrix * matrix).sum(axis=1)
         return float(squares.sum() if weights is None else weights @ squares)
@@ -104,7 +104,7 @@ def weighted_square_sum(matrix: Any, weights: Array | None) -> float:
 def device_sums(
     left: DeviceArray, right: DeviceArray, weights: Any = None
 ) -> tuple[float, Any, Any]:
-    """Weight, mean and centred scatter of the columns ``[left, right]``.
+    """Return weight, mean and centred scatter of the columns ``[left, right]``.
 
     Rows are less the mean before they are multiplied, and what rounding has left of that mean is
     taken off afterwards, so that no offset costs digits.
@@ -115,10 +115,10 @@ def device_sums(
         return 0.0, left.filled(width, 0.0), left.filled((width, width), 0.0)
     if weights is not None:
         weights = left.beside(weights)
-    means = [device_total(block, weights) / count for block in (left, right)]
+    means = [weighted_sum(block, weights) / count for block in (left, right)]
     mean = np.concatenate(means)
     scatter, drift = left.filled((width, width), 0.0), left.filled(width, 0.0)
-    for rows in _device_blocks(left.shape[0], width):
+    for rows in row_blocks(left.shape[0], width, DEVICE_BLOCK_BYTES):
         block = np.hstack([left[rows] - means[0], right[rows] - means[1]])
         if weights is not None:
             drift += weights[rows] @ block
@@ -129,25 +129,3 @@ def device_sums(
     drift = drift / count
     scatter -= np.outer(count * drift, drift)
     return count, mean + drift, (scatter + scatter.T) / 2
-
-
-def device_columns(matrix: DeviceArray, weights: Any = None) -> tuple[Any, Any, float]:
-    """Weighted mean and variance of every column, and the total weight."""
-    count = float(matrix.shape[0]) if weights is None else float(weights.sum())
-    mean = device_total(matrix, weights) / count
-    total = matrix.filled(matrix.shape[1], 0.0)
-    for rows in _device_blocks(*matrix.shape):
-        squares = (matrix[rows] - mean) ** 2
-        total += squares.sum(axis=0) if weights is None else weights[rows] @ squares
-    return mean, total / count, count
-
-
-def device_total(block: DeviceArray, weights: Any) -> Any:
-    """The sum of the rows, each times its weight."""
-    return block.sum(axis=0) if weights is None else weights @ block
-
-
-def _device_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    step = max(1, DEVICE_BLOCK_BYTES // (8 * max(1, n_columns)))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))

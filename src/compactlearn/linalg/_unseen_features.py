@@ -27,13 +27,6 @@ def drop_unseen_features(training_rows: Any, held_out_rows: Any) -> Any:
     If all rows with any feature have unit Euclidean length, rows that lost a feature are scaled to
     unit length again. Dense rows, and rows without such features, are returned as they are.
 
-    Parameters
-    ----------
-    training_rows : array-like or sparse matrix of shape (n_training, n_features)
-    held_out_rows : array-like or sparse matrix of shape (n_held_out, n_features)
-
-    Examples
-    --------
     >>> training = scipy.sparse.csr_array([[0.8, 0.6, 0.0], [1.0, 0.0, 0.0]])
     >>> held_out = scipy.sparse.csr_array([[0.0, 0.6, 0.8], [0.6, 0.8, 0.0]])
     >>> drop_unseen_features(training, held_out).toarray()
@@ -68,16 +61,8 @@ def drop_confined_features(rows: Any, folds: NDArray[np.integer[Any]]) -> Any:
     """Return every row as :func:`drop_unseen_features` does if its fold is held out alone.
 
     A feature is unseen exactly if all rows that have it are of one fold, so that one pass serves
-    all folds.
+    all folds; ``folds`` (n_rows,) number those in which rows are held out.
 
-    Parameters
-    ----------
-    rows : array-like or sparse matrix of shape (n_rows, n_features)
-    folds : ndarray of shape (n_rows,)
-        The number of the fold in which a row is held out.
-
-    Examples
-    --------
     >>> rows = scipy.sparse.csr_array([[0.8, 0.6, 0.0], [0.6, 0.0, 0.8], [1.0, 0.0, 0.0]])
     >>> drop_confined_features(rows, np.array([0, 1, 2])).toarray()
     array([[1., 0., 0.],

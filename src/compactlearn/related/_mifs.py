@@ -192,7 +192,7 @@ n_features_in_, feature_names_in_
         return alternated(Problem(rows, L, *weights), dense.qr(drawn)[0].T, self)
 
     def _rows(self, pair: Pair) -> RowsPair:
-        if not isinstance(pair, RowsPair):
+        if not isinstance(pair, RowsPair) or pair.left.by_kernel:
             raise ValueError(
                 "MIFS chooses among the features, and was given a kernel; use fit with no exact "
                 "KernelMap."
