@@ -5,8 +5,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from compactlearn.model_selection._candidates import sort_candidates
-from compactlearn.model_selection._crossval import largest_of
+from compactlearn.model_selection._candidates import largest_of, sort_candidates
 from compactlearn.model_selection._engine import scores_of
 from compactlearn.model_selection._folds import Data, hold_folds
 from tests.makers import maker
@@ -28,7 +27,7 @@ def engine_scores(estimator, candidates, X, Y, splits, weights=None):
     for group in groups:
         largest = largest_of([group], Y.shape[1])
         for fold in hold_folds(group.model, largest, data, splits, len(groups)):
-            for scored in scores_of(group.embedding, fold, group.wanted):
+            for scored in scores_of(group, fold):
                 for index in scored.indices:
                     assert (index, fold.number) not in found, "scored twice"
                     found[index, fold.number] = scored.scores

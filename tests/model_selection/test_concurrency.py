@@ -10,8 +10,6 @@ from threadpoolctl import threadpool_info
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, method
 from compactlearn.core import _threads as threads
-from compactlearn.core._warn import quiet, warn_user
-from compactlearn.metrics._judges import Judge
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _crossval as crossval
 
@@ -101,33 +99,6 @@ def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
         search.fit(X, twice)
     with pytest.warns(UserWarning, match="label components were asked for"):
         CMLLClassifier(n_label_components=8, beta=0.0).fit(X, twice)
-
-
-def test_quiet_is_for_one_thread():
-    heard_elsewhere = []
-
-    def elsewhere():
-        with pytest.warns(UserWarning, match="heard") as caught:
-            warn_user("heard")
-        heard_elsewhere.extend(caught)
-
-    with quiet():
-        warn_user("not heard")
-        thread = threading.Thread(target=elsewhere)
-        thread.start()
-        thread.join()
-    assert len(heard_elsewhere) == 1
-
-
-def test_a_metric_that_is_not_defined_says_so_by_its_value_alone():
-    before = list(warnings.filters)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        value = Judge("micro_f1", np.zeros((3, 2)))(
-            np.zeros((1, 3, 2)), np.zeros((1, 3, 2), dtype=bool)
-        )
-    assert value == 0
-    assert list(warnings.filters) == before
 
 
 MODELS = {

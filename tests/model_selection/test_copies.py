@@ -42,16 +42,6 @@ def test_weight_two_is_a_row_twice_for_a_search(vector, seed):
     np.testing.assert_allclose(once, again.cv_results_["mean_test_score"], atol=1e-9)
 
 
-def test_a_splitter_of_groups_is_given_them():
-    X, Y, groups = noise(0, 20, 3)
-    splits = list(GroupKFold(4).split(X, Y, groups))
-    options = {"refit": False}
-    named = GridSearchMoments(CMLLClassifier(), GRID, cv=GroupKFold(4), **options)
-    listed = GridSearchMoments(CMLLClassifier(), GRID, cv=splits, **options)
-    found = named.fit(X, Y, groups=groups).cv_results_["mean_test_score"]
-    np.testing.assert_array_equal(found, listed.fit(X, Y).cv_results_["mean_test_score"])
-
-
 # --- the automatic search ------------------------------------------------------------------------
 
 
@@ -96,14 +86,3 @@ def test_groups_are_those_of_the_splits_that_they_make():
     named.add_reference(X, Y, CMLLClassifier(), groups=groups)
     with pytest.raises(ValueError, match="folds of fit"):
         named.add_reference(X, Y, CMLLClassifier(), groups=groups[::-1])
-
-
-def test_groups_of_rows_without_weight_do_not_count():
-    X, Y, groups = noise(2, 24, 3, jitter=0.01)
-    w = (np.arange(len(Y)) % 4 > 0).astype(float)
-    model = AutoCompactClassifier(cv=3, random_state=0, time_budget=0.01)
-    weighted = model.fit(X, Y, w, groups=groups).best_score_
-    kept = w > 0
-    assert weighted == model.fit(X[kept], Y[kept], groups=groups[kept]).best_score_
-    with pytest.raises(ValueError, match="groups must hold one entry for each of the 72 rows"):
-        model.fit(X, Y, groups=groups[:5])

@@ -336,19 +336,3 @@ def test_rows_are_summed_once(monkeypatch):
     data = Data(X, sp.csr_array(Y), None)
     list(hold_folds(CMLLClassifier(), embedding, data, folds(60, 5)))
     assert sum(parts) == 60
-
-
-@pytest.mark.parametrize(
-    ("train", "answer"),
-    [
-        ([[2, 3], [0, 1]], True),
-        ([[3, 2], [1, 0]], True),
-        ([[2], [0, 1]], False),
-        ([[2, 2], [0, 1]], False),
-        ([[1, 2], [0, 1]], False),
-    ],
-)
-def test_what_counts_as_a_partition(train, answer):
-    splits = [(np.array(a), np.array(b)) for a, b in zip(train, [[0, 1], [2, 3]], strict=True)]
-    assert (Folds.of_splits(splits, 4) is not None) is answer
-    assert Folds.of_splits(splits, 5) is None

@@ -1,33 +1,26 @@
 """GridSearchMoments is GridSearchCV in less time: the same scores, table and best setting."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
-    ParameterGrid,
     StratifiedKFold,
 )
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils.validation import check_is_fitted
 
 import compactlearn.model_selection._crossval as crossval
 from compactlearn import (
     CMLL,
     CPLST,
-    DMLR,
     MDDM,
     PLST,
     CMLLClassifier,
     CompactClassifier,
-    FaIE,
     KernelMap,
     Original,
 )
@@ -35,7 +28,7 @@ from compactlearn.compact import PaperClassifier
 from compactlearn.metrics import METRICS, average_precision, inverse_propensities, scorer
 from compactlearn.model_selection import CMLLClassifierCV, GridSearchMoments
 
-from .helpers import engine_scores, folds, make_data
+from .helpers import folds, make_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::RuntimeWarning")
 
@@ -69,38 +62,16 @@ def assert_same_table(ours, theirs, atol=1e-8):
 
 # --- the same as scikit-learn's search -----------------------------------------------------------
 
-CODED = {"embedding__n_label_components": [1, 3, 0.5, "auto"], **TINY}
 CASES = {
     "CMLL": (CMLLClassifier(), SMALL),
     "CMLL sizes": (
         CMLLClassifier(completion="variance"),
         {"n_feature_components": [2, 6, 0.5, None], "n_label_components": [3, 0.9, None, "auto"]},
     ),
-    "CMLL balances": (
-        CompactClassifier(CMLL()),
-        {
-            "embedding__beta": [0.0, 0.5, "auto"],
-            "embedding__label_ridge": [0.0, 2.0],
-            "embedding__offset": ["mean", "none"],
-            "embedding__completion": ["none", "krylov", "random"],
-            "embedding__n_feature_components": [7],
-            "embedding__n_label_components": [3],
-            "random_state": [4],
-        },
+    "CPLST": (
+        CompactClassifier(CPLST(ridge="shared")),
+        {"embedding__n_label_components": [1, 0.5], **TINY},
     ),
-    "PLST": (CompactClassifier(PLST()), CODED),
-    "CPLST": (CompactClassifier(CPLST(ridge="shared")), CODED),
-    "DMLR": (CompactClassifier(DMLR()), CODED),
-    "FaIE": (CompactClassifier(FaIE()), CODED),
-    "MDDM": (
-        CompactClassifier(MDDM()),
-        {
-            "embedding__n_feature_components": [1, 3, 0.8],
-            "embedding__variant": ["projection", "subspace"],
-            **TINY,
-        },
-    ),
-    "Original": (CompactClassifier(Original()), {**TINY, "scale": [False, True]}),
     "k-CMLL": (CMLLClassifier(feature_map=KernelMap()), {**SMALL, "alpha": [0.1]}),
     "several kernel methods": (
         CompactClassifier(feature_map=KernelMap()),
@@ -113,15 +84,6 @@ CASES = {
             {"embedding": [CMLL()], "embedding__n_label_components": [2, 4], "alpha": [2.0]},
         ],
     ),
-}
-
-
-@pytest.mark.parametrize(("estimator", "grid"), CASES.values(), ids=CASES.keys())
-def test_the_table_is_that_of_scikit_learn(estimator, grid):
-    assert_same_table(*both(estimator, grid))
-
-
-SINGLY = {
     "foreign learner": (CompactClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
     "both kinds": (CompactClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
     "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "learned"], "alpha": [1.0]}),
@@ -133,59 +95,28 @@ SINGLY = {
 }
 
 
-@pytest.mark.parametrize(("estimator", "grid"), SINGLY.values(), ids=SINGLY.keys())
-def test_what_shares_nothing_is_fitted_by_itself(estimator, grid):
+@pytest.mark.parametrize(("estimator", "grid"), CASES.values(), ids=CASES.keys())
+def test_the_table_is_that_of_scikit_learn(estimator, grid):
     assert_same_table(*both(estimator, grid))
 
 
-@pytest.mark.parametrize("name", ["micro_f1", "macro_f1"])
-def test_tuned_thresholds_with_a_metric_of_labels(name):
-    assert_same_table(*both(CMLLClassifier(threshold="f1"), TINY, name))
-
-
-@pytest.mark.parametrize("threshold", [0.3, np.linspace(0.2, 0.6, 6)])
-def test_thresholds_in_numbers_with_a_metric_of_labels(threshold):
-    assert_same_table(*both(CMLLClassifier(threshold=threshold), SMALL, "micro_f1"))
+@pytest.mark.parametrize("threshold", [0.3, np.linspace(0.2, 0.6, 6), "f1"])
+def test_thresholds_with_a_metric_of_labels(threshold):
+    assert_same_table(*both(CMLLClassifier(threshold=threshold), TINY, "micro_f1"))
 
 
 def test_masked_columns_of_a_list_of_grids():
-    grid = [{"alpha": [1.0]}, {"beta": [0.1, 0.2]}]
+    grid = [{"alpha": [1.0]}, {"beta": [0.1, 0.2, 0.2]}]
     ours, theirs = both(CMLLClassifier(), grid)
+    ranks = ours.cv_results_["rank_test_score"]
+    np.testing.assert_array_equal(ranks, theirs.cv_results_["rank_test_score"])
+    assert ranks[2] == ranks[3]
     for name in ("param_alpha", "param_beta"):
         np.testing.assert_array_equal(ours.cv_results_[name].mask, theirs.cv_results_[name].mask)
         assert (
             ours.cv_results_[name].compressed().tolist()
             == theirs.cv_results_[name].compressed().tolist()
         )
-
-
-def test_ranks_are_competition_ranks():
-    ours, _ = both(CMLLClassifier(), {"alpha": [1.0, 1.0, 100.0]})
-    mean, rank = (ours.cv_results_[name] for name in ("mean_test_score", "rank_test_score"))
-    assert rank.tolist() == [1 + int(np.sum(mean > value)) for value in mean]
-    assert rank[0] == rank[1]
-
-
-def test_the_best_is_fitted_to_all_rows():
-    ours, theirs = both(CMLLClassifier(), {"alpha": [1e-3, 30.0]})
-    assert ours.best_params_ == theirs.best_params_
-    explicit = CMLLClassifier(**ours.best_params_).fit(X, Y)
-    np.testing.assert_array_equal(ours.decision_function(X), explicit.decision_function(X))
-    assert ours.best_score_ == ours.cv_results_["mean_test_score"].max()
-    assert ours.n_splits_ == 3
-    assert ours.search_time_ > 0
-    assert ours.refit_time_ > 0
-    assert ours.interrupted_ is False
-
-
-@pytest.mark.parametrize("form", [sp.csr_array, sp.csr_matrix, sp.csc_array, pd.DataFrame, list])
-def test_forms_of_the_data(form):
-    """Rows of any kind, labels dense or sparse: the same table."""
-    features = X.tolist() if form is list else form(X)
-    plain = GridSearchMoments(CMLLClassifier(), SMALL, cv=SPLITS).fit(X, Y)
-    for labels in (Y, sp.csr_array(Y), Y.astype(bool)):
-        other = GridSearchMoments(CMLLClassifier(), SMALL, cv=SPLITS).fit(features, labels)
-        np.testing.assert_allclose(split_scores(other), split_scores(plain), atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -301,28 +232,6 @@ def test_folds_of_classes_are_stratified():
 # --- nothing leaks -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
-@pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]], ids=["folds", "single"])
-@pytest.mark.parametrize("scale", [False, True])
-def test_validation_rows_do_not_touch_the_model(solver, splits, scale):
-    """Other labels in a fold leave its scores as they are; other features move only their row."""
-    estimator = CMLLClassifier(solver=solver, completion="krylov", scale=scale)
-    candidates = list(ParameterGrid(SMALL))
-    before = engine_scores(estimator, candidates, X, Y, splits)
-    test = splits[0][1]
-    other_Y = Y.copy()
-    other_Y[test] = 1 - other_Y[test]
-    other_X = X.copy()
-    other_X[test[0]] = 1e3
-    labels = engine_scores(estimator, candidates, X, other_Y, splits)
-    features = engine_scores(estimator, candidates, other_X, Y, splits)
-    for index in range(len(candidates)):
-        np.testing.assert_allclose(labels[index, 0], before[index, 0], atol=1e-10)
-        np.testing.assert_allclose(features[index, 0][1:], before[index, 0][1:], atol=1e-10)
-    if len(splits) > 1:
-        assert not np.allclose(labels[0, 1], before[0, 1], atol=1e-3)
-
-
 # --- labels without examples ---------------------------------------------------------------------
 
 
@@ -331,16 +240,11 @@ def test_absent_labels_are_counted():
     splits = [(np.arange(12, 36), np.arange(12)), (np.arange(24), np.arange(24, 36))]
     labels[:, 0] = 0
     labels[:12, 1], labels[12:, 1] = 1, 0  # in the first validation part alone
-    labels[:, 2] = 0  # one example in each third but the last
-    labels[3, 2] = labels[15, 2] = 1
-    labels[[2, 14, 26], 3:] = 1
-    ours, theirs = both(CMLLClassifier(), SMALL, Y=labels, splits=splits)
-    assert_same_table(ours, theirs)
-    expected = {"split0": (2, 1), "split1": (1, 3)}
-    for split, (train, test) in expected.items():
-        assert set(ours.cv_results_[f"{split}_labels_absent_train"]) == {train}
-        assert set(ours.cv_results_[f"{split}_labels_absent_test"]) == {test}
-        assert len(ours.cv_results_[f"{split}_labels_absent_test"]) == 8
+    labels[[2, 14, 26], 2:] = 1
+    found = GridSearchMoments(CMLLClassifier(), TINY, cv=splits).fit(X, labels).cv_results_
+    for split, (train, test) in {"split0": (2, 1), "split1": (1, 2)}.items():
+        assert found[f"{split}_labels_absent_train"].tolist() == [train] * 2
+        assert found[f"{split}_labels_absent_test"].tolist() == [test] * 2
 
 
 def test_weights_that_leave_no_training_row():
@@ -373,16 +277,6 @@ def test_distinct_settings_without_a_completion():
     completed = CMLLClassifier(completion="variance")
     search = GridSearchMoments(completed, grid, cv=3, refit=False).fit(features, labels)
     assert search.n_distinct_ == 11 * 3
-
-
-@pytest.mark.parametrize("completion", ["variance", "krylov"])
-def test_distinct_settings_where_the_features_have_a_rank(completion):
-    """Of 14 training rows there are 13 directions, and no completion finds more."""
-    features, labels = make_data(21, 30, 4)
-    grid = {"n_feature_components": [5, 13, 14, 0.7, 1.0], "n_label_components": [2]}
-    estimator = CMLLClassifier(completion=completion)
-    search = GridSearchMoments(estimator, grid, cv=3, refit=False).fit(features, labels)
-    assert search.n_distinct_ == 2
 
 
 def multiplied(X, by):
@@ -419,11 +313,11 @@ def interrupted_after(monkeypatch, n_tasks):
     done = []
     original = crossval._score_group
 
-    def impatient(group, fold, judge, **options):
+    def impatient(*args):
         if len(done) >= n_tasks:
             raise KeyboardInterrupt
         done.append(1)
-        return original(group, fold, judge, **options)
+        return original(*args)
 
     monkeypatch.setattr(crossval, "_score_group", impatient)
 
@@ -445,29 +339,10 @@ def test_ctrl_c_keeps_what_there_is(monkeypatch, n_jobs):
     np.testing.assert_allclose(scores[known], every[known], atol=1e-12)
     if n_jobs is None:  # with threads, what had ended is up to them
         assert known.sum(axis=1).tolist() == [2, 1, 1, 2, 1, 1]
-        best = np.argmax(np.where(known.sum(axis=1) == 2, np.nanmean(scores, axis=1), -np.inf))
-        assert search.best_index_ == best
-        assert search.cv_results_["rank_test_score"][best] == 1
-        partly = [0, 3]
-        assert set(search.cv_results_["rank_test_score"][partly]) == {1, 2}
+        assert set(search.cv_results_["rank_test_score"][[0, 3]]) == {1, 2}
     reached = known.sum(axis=1)
     assert reached[search.best_index_] == reached.max()
     assert search.best_score_ == pytest.approx(np.nanmean(scores[search.best_index_]))
-    explicit = CMLLClassifier(**search.best_params_).fit(X, Y)
-    np.testing.assert_array_equal(search.predict(X), explicit.predict(X))
-
-
-def test_ctrl_c_before_anything_is_done(monkeypatch):
-    search = GridSearchMoments(CMLLClassifier(), BALANCES, cv=SPLITS).fit(X, Y)
-    before = dict(vars(search))
-    interrupted_after(monkeypatch, 0)
-    with pytest.raises(KeyboardInterrupt):
-        search.fit(X, Y)
-    assert vars(search) == before
-    fresh = clone(search)
-    with pytest.raises(KeyboardInterrupt):
-        fresh.fit(X, Y)
-    assert not [name for name in vars(fresh) if name.endswith("_")]
 
 
 # --- bad input -----------------------------------------------------------------------------------
@@ -492,10 +367,6 @@ BAD = {
         GridSearchMoments(CMLLClassifier(), {"n_label_components": [2, 7]}),
         r"more components than there are labels \(6\)",
     ),
-    "ratio zero": (
-        GridSearchMoments(CMLLClassifier(), {"n_label_components": [0.0]}),
-        "n_label_components",
-    ),
     "callable": (
         GridSearchMoments(CMLLClassifier(), TINY, scoring=lambda *_: 1.0),
         "scoring must be the name of a metric",
@@ -506,13 +377,10 @@ BAD = {
     ),
     "refit": (GridSearchMoments(CMLLClassifier(), TINY, refit="yes"), "refit"),
     "CV: no penalty": (CMLLClassifierCV(alphas=[]), "alphas must hold at least one value"),
-    "CV: a number": (CMLLClassifierCV(alphas=1.0), "alphas must hold at least one value"),
     "CV: a name": (CMLLClassifierCV(completions="none"), "completions must hold"),
     "CV: decoder": (CMLLClassifierCV(decoders=["tree"]), "decoders must hold some of.*'tree'"),
-    "CV: penalty": (CMLLClassifierCV(alphas=[-1.0]), "alpha"),
     "CV: balance": (CMLLClassifierCV(betas=[-1.0]), "beta"),
     "CV: label ratio": (CMLLClassifierCV(n_label_components=[1.5]), "n_label_components"),
-    "CV: folds": (CMLLClassifierCV(cv=1), "cv must be at least 2 folds"),
     "CV: threshold": (CMLLClassifierCV(threshold="best"), "threshold"),
 }
 
@@ -531,25 +399,6 @@ def test_estimators_of_other_packages():
     with pytest.raises(TypeError, match="LogisticRegression"):
         search.fit(X, Y)
     assert not [name for name in vars(search) if name.endswith("_")]
-
-
-def test_a_fit_that_fails_leaves_the_one_before():
-    search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, Y)
-    before = dict(vars(search))
-    expected = search.decision_function(X)
-    with pytest.raises(ValueError, match="cv must"):
-        search.set_params(cv=99).fit(X[:, :5], Y)
-    search.set_params(cv=3)
-    assert vars(search) == before
-    np.testing.assert_array_equal(search.decision_function(X), expected)
-
-
-def test_before_a_fit():
-    search = GridSearchMoments(CMLLClassifier(), TINY)
-    with pytest.raises(NotFittedError):
-        search.predict(X)
-    with pytest.raises(NotFittedError):
-        check_is_fitted(search)
 
 
 # --- the rest of scikit-learn's manners ----------------------------------------------------------
@@ -579,10 +428,3 @@ def test_groups_and_masks():
     numbers = [(np.flatnonzero(mask), np.flatnonzero(~mask))]
     numbered = GridSearchMoments(CMLLClassifier(), TINY, cv=numbers).fit(X, Y)
     np.testing.assert_array_equal(split_scores(masked), split_scores(numbered))
-
-
-def test_the_estimator_passed_is_never_fitted_or_changed():
-    estimator = CMLLClassifier(alpha=7.0)
-    GridSearchMoments(estimator, SMALL, cv=3).fit(X, Y)
-    assert not [name for name in vars(estimator) if name.endswith("_")]
-    assert estimator.get_params() == CMLLClassifier(alpha=7.0).get_params()

@@ -132,15 +132,6 @@ def test_scores_of_separate_fits(case, sparse, device):
     assert sorted(seen) == list(range(len(candidates)))
 
 
-def test_nothing_of_what_was_given_is_changed():
-    X, Y = make_data(40, 6, 4)
-    model = CMLLClassifier()
-    before = model.get_params()
-    list(scores_on_split(model, [{"alpha": 2.0}], X[:30], Y[:30], X[30:]))
-    assert model.get_params() == before
-    assert not hasattr(model, "n_features_in_")
-
-
 def test_refusals():
     X, Y = make_data(40, 6, 4)
     with pytest.raises(ValueError, match="needs a matrix of labels"):

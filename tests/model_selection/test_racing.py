@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import compactlearn.embeddings._cmll as cmll
 import compactlearn.model_selection._cmll_cv as cmll_cv
 import compactlearn.model_selection._crossval as crossval
-from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
+from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments
 
@@ -79,11 +78,6 @@ def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(one_range
     n_tried = int(np.sum(~np.isnan(found[:, 0])))
     assert int(np.sum(~np.isnan(found[:, 1]))) == -(-55 // 3)  # a third of all, not of those
     assert n_tried >= 19
-
-
-def test_few_settings_all_stay():
-    search = CMLLClassifierCV(alphas=(1.0, 10.0), n_label_components=(0.5, 1.0), cv=SPLITS)
-    assert not np.isnan(split_scores(search.fit(X, Y))).any()
 
 
 def test_a_fold_without_a_score_drops_nobody(one_range):
@@ -179,20 +173,6 @@ def test_refusals(search, words):
     assert not hasattr(search, "best_params_")
 
 
-@pytest.mark.parametrize("form", [sp.coo_array, sp.dia_array, sp.coo_matrix, sp.csc_array])
-def test_sparse_rows_that_cannot_be_taken(form):
-    """By the engine, and by fits of single settings."""
-    options = {"decoders": ("linear", "learned"), "cv": 3}
-    expected = CMLLClassifierCV(**options).fit(X, Y)
-    found = CMLLClassifierCV(**options).fit(form(X), form(Y))
-    np.testing.assert_allclose(
-        found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], atol=1e-9
-    )
-    tuner = ThresholdTuner(CMLLClassifier(), random_state=0).fit(form(X), form(Y))
-    again = ThresholdTuner(CMLLClassifier(), random_state=0).fit(X, Y)
-    assert tuner.threshold_ == pytest.approx(again.threshold_)
-
-
 @pytest.mark.parametrize("n_jobs", [None, 3])
 def test_a_generator_as_the_seed_begins_anew_for_every_setting(n_jobs):
     grid = {"n_feature_components": [5, 6], "alpha": [1.0, 10.0]}
@@ -208,17 +188,6 @@ def test_a_generator_as_the_seed_begins_anew_for_every_setting(n_jobs):
     )
 
 
-def test_of_classes_with_equal_scores_one_is_predicted():
-    y = np.array(list("abc") * 20)
-    splits = [(np.arange(30), np.arange(30, 60))]
-    flat = np.ones((60, 2))
-    search = GridSearchMoments(
-        CMLLClassifier(), {"alpha": [1.0]}, scoring="subset_accuracy", cv=splits
-    ).fit(flat, y)
-    right = CMLLClassifier().fit(flat[:30], y[:30]).predict(flat[30:]) == y[30:]
-    assert search.best_score_ == pytest.approx(np.mean(right))
-
-
 def test_a_training_part_of_one_class_is_named():
     y = np.repeat(["a", "b"], 30)
     for threshold in (0.5, "f1"):
@@ -227,16 +196,6 @@ def test_a_training_part_of_one_class_is_named():
         )
         with pytest.raises(ValueError, match="training rows of split 0 have one class only"):
             search.fit(X, y, groups=np.repeat([0, 1], 30))
-
-
-def test_any_seed_shuffles_the_folds():
-    first, second = (
-        CMLLClassifierCV(cv=3, random_state=np.random.default_rng(5), refit=False).fit(X, Y)
-        for _ in range(2)
-    )
-    assert first.best_score_ == second.best_score_
-    other = CMLLClassifierCV(cv=3, random_state=6, refit=False).fit(X, Y)
-    assert other.best_score_ != first.best_score_
 
 
 def test_one_krylov_space_serves_every_feature_size(monkeypatch):

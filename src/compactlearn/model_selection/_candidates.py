@@ -17,9 +17,22 @@ from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._noisy_labels import is_corrected
 from compactlearn.core._params import check_own_parameters
 from compactlearn.embeddings._base import Embedding
-from compactlearn.model_selection._engine import Wanted
 
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
+
+Shape = tuple[int, int, int]  # rows, features, labels
+Single = tuple[int, CompactClassifier]  # a setting that has to be fitted by itself
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A setting of what one solution serves; a size is None where nothing is cut."""
+
+    index: int
+    label_size: Any
+    feature_size: Any
+    alpha: Any  # "auto" is a number on each fold
+    label_ridge: float = 0.0
 
 
 @dataclass
@@ -29,34 +42,75 @@ class Group:
     model: CompactClassifier
     embedding: Embedding
     holding: tuple[Any, ...]  # groups with the same hold the data in the same way
-    own: Mapping[str, Any]  # what the embedding and the learner have where nothing else is given
     shares_penalty: bool = False  # so that every penalty is a group of its own
     wanted: list[Wanted] = field(default_factory=list)
 
+    @classmethod
+    def of(cls, estimator: CompactClassifier, outer: Mapping[str, Any]) -> Group:
+        """Return the group of some outer values, without any setting."""
+        model = clone(estimator).set_params(**outer)
+        asked = model.make_embedding()
+        embedding = asked if model.alpha == "auto" else asked.sharing(model.alpha)
+        maps = {name: value for name, value in outer.items() if name.startswith("feature_map")}
+        traits = embedding.traits
+        way = (model.scale, repr(model.random_state), traits.regime, traits.needs_rows)
+        return cls(model, embedding, (_marked(maps), *way), asked.traits.shares_penalty)
 
-@dataclass(frozen=True)
-class Single:
-    """A setting that has to be fitted by itself."""
+    def add(self, index: int, inner: Mapping[str, Any]) -> None:
+        """Add a setting."""
+        given = {**self.embedding.get_params(), "alpha": self.model.alpha, **inner}
+        label_size, feature_size, label_ridge = (given.get(name) for name in _SIZES)
+        wanted = Wanted(index, label_size, feature_size, given["alpha"], float(label_ridge or 0.0))
+        self.wanted.append(wanted)
 
-    index: int
-    model: CompactClassifier
+    def check(self, sizes: Mapping[str, Any], shape: Shape) -> None:
+        """Raise ValueError for sizes that ``fit`` would refuse."""
+        known = self.embedding.get_params()
+        for name in sizes:
+            if name not in known:
+                raise ValueError(
+                    f"{type(self.embedding).__name__} has no parameter {name}, and a search over "
+                    "it was asked for; leave it out of the grid."
+                )
+        embedding = clone(self.embedding).set_params(**sizes)
+        check_own_parameters(embedding)
+        if self.model.feature_map is None:
+            _, n_features, n_labels = shape
+            embedding.plan(n_features, n_labels, n_features)
+
+    def is_shared(self, sizes: Mapping[str, Any], shape: Shape, *, partial: bool) -> bool:
+        """Return whether the engine takes a setting of these sizes.
+
+        Not where labels are ``partial``, and a ridge of the labels themselves on all the features
+        completes them first, for its own penalty.
+        """
+        model, traits = self.model, self.embedding.traits
+        if model.regressor is not None or model.decoder != "linear" or is_corrected(model):
+            return False
+        # A penalty that is shared still is "auto", which is another on each fold.
+        if model.bias not in ("free", "none") or traits.solved_alone or traits.shares_penalty:
+            return False
+        if not partial:
+            return True
+        n_rows, n_features, n_labels = shape
+        mapped = n_features if model.feature_map is None else n_rows  # at most
+        plan = clone(self.embedding).set_params(**sizes).plan(mapped, n_labels, n_features)
+        return not plan.keeps_features or plan.components > 0
 
 
 def sort_candidates(
     estimator: CompactClassifier,
     candidates: Sequence[Mapping[str, Any]],
-    shape: tuple[int, int, int],
+    shape: Shape,
     *,
     needs_labels: bool,
     vector: bool = False,
     partial: bool = False,
 ) -> tuple[list[Group], list[Single]]:
-    """The groups that the engine takes, and the settings that it cannot.
+    """Return the groups that the engine takes, and the settings that it cannot.
 
-    ``vector``: of a vector y "auto" is a threshold of 0.5, and need not be found by a fit.
-    ``partial``: where labels are unknown, a ridge of the labels themselves on all the features
-    completes them for its own penalty, and shares nothing. Every
-    value is checked here, against the ``shape`` (N, D, M) of the data, before any work.
+    ``vector``: of a vector y "auto" is a threshold of 0.5, and need not be found by a fit. Every
+    value is checked here, against the ``shape`` of the data, before any work.
     """
     own = "n_label_components" in estimator.get_params(deep=False)
     prefix = "" if own else "embedding__"
@@ -64,113 +118,65 @@ def sort_candidates(
     groups: dict[Any, Group] = {}
     singles: list[Single] = []
     checked: set[Any] = set()
+
+    def group_of(outer: Mapping[str, Any]) -> Group:
+        key = _marked(outer)
+        if key not in groups:
+            groups[key] = Group.of(estimator, outer)
+        return groups[key]
+
     for index, params in enumerate(candidates):
         inner = {names[key]: value for key, value in params.items() if key in names}
         outer = {key: value for key, value in params.items() if key not in names}
-        key = tuple((name, _mark(outer[name])) for name in sorted(outer))
-        group = groups.get(key)
-        if group is None:
-            group = groups[key] = _group(estimator, outer, inner)
+        group = group_of(outer)
         if group.shares_penalty and "alpha" in inner:
-            key = (*key, ("alpha", repr(inner["alpha"])))
-            if key not in groups:
-                groups[key] = _group(estimator, {**outer, "alpha": inner["alpha"]}, inner)
-            group = groups[key]
-        _check(group, inner, shape, checked, key)
-        takes = _engine_takes(group, needs_labels=needs_labels, vector=vector)
-        if takes and not _needs_own_fit(group, inner, shape, partial):
-            group.wanted.append(_wanted(group, inner, index))
+            group = group_of({**outer, "alpha": inner["alpha"]})
+        sizes = {name: value for name, value in inner.items() if name != "alpha"}
+        for what in (sizes, inner.get("alpha")):  # each value once: clones cost time
+            mark = id(group), repr(what)
+            if what is None or mark in checked or (what is sizes and not sizes):
+                continue
+            checked.add(mark)
+            if what is sizes:
+                group.check(sizes, shape)
+            else:
+                check_own_parameters(clone(group.model).set_params(alpha=what), only="alpha")
+        threshold = group.model.threshold
+        tunes = isinstance(threshold, str) and not (vector and threshold == "auto")
+        if group.is_shared(sizes, shape, partial=partial) and not (needs_labels and tunes):
+            group.add(index, inner)
         else:
-            singles.append(Single(index, clone(estimator).set_params(**params)))
+            singles.append((index, clone(estimator).set_params(**params)))
     return [group for group in groups.values() if group.wanted], singles
 
 
-def _group(
-    estimator: CompactClassifier, outer: Mapping[str, Any], inner: Mapping[str, Any]
-) -> Group:
-    model = clone(estimator).set_params(**outer)
-    asked = model.make_embedding()
-    embedding = asked if model.alpha == "auto" else asked.sharing(model.alpha)
-    for name in inner:  # a name that the method does not have
-        if name != "alpha" and name not in embedding.get_params():
-            raise ValueError(
-                f"{type(embedding).__name__} has no parameter {name}, and a search over it was "
-                "asked for; leave it out of the grid."
-            )
-    maps = [(name, _mark(outer[name])) for name in sorted(outer) if name.startswith("feature_map")]
-    traits = embedding.traits
-    way = (model.scale, repr(model.random_state), traits.regime, traits.needs_rows)
-    holding = (*maps, *way)
-    own = {**embedding.get_params(), "alpha": model.alpha}
-    return Group(model, embedding, holding, own, asked.traits.shares_penalty)
+def held_alike(groups: Sequence[Group]) -> list[list[Group]]:
+    """Return groups that share the folds, together."""
+    together: dict[Any, list[Group]] = {}
+    for group in groups:
+        together.setdefault(group.holding, []).append(group)
+    return list(together.values())
 
 
-def _mark(value: Any) -> Any:
-    """Alike only for values that are: plain ones by type and value, others by identity.
+def largest_of(groups: Sequence[Group], n_labels: int) -> Embedding:
+    """Return an embedding that asks for as much as any of the settings."""
+    embedding = clone(groups[0].embedding)
+    wanted = [w for group in groups for w in group.wanted]
+    known = embedding.get_params()
+    if "n_label_components" in known and wanted[0].label_size is not None:
+        embedding.set_params(n_label_components=n_labels)
+    if "n_feature_components" in known and any(w.feature_size is None for w in wanted):
+        embedding.set_params(n_feature_components=None)
+    return embedding
+
+
+def _marked(values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a key of values: plain ones count by type and value, others by identity.
 
     Texts would not do, since those of arrays and of long estimators are cut.
     """
-    plain = value is None or isinstance(value, bool | int | float | str)
-    return (type(value).__name__, value) if plain else id(value)
-
-
-def _engine_takes(group: Group, *, needs_labels: bool, vector: bool) -> bool:
-    model = group.model
-    tunes = isinstance(model.threshold, str) and not (vector and model.threshold == "auto")
-    return (
-        model.regressor is None
-        and model.bias in ("free", "none")
-        and model.decoder == "linear"
-        and not is_corrected(model)
-        and not (needs_labels and tunes)
-        and not group.embedding.traits.solved_alone
-        and not group.embedding.traits.shares_penalty  # "auto", which is another on each fold
+    plain = bool | int | float | str | None
+    return tuple(
+        (name, type(value), value if isinstance(value, plain) else id(value))
+        for name, value in sorted(values.items())
     )
-
-
-def _needs_own_fit(
-    group: Group, inner: Mapping[str, Any], shape: tuple[int, int, int], partial: bool
-) -> bool:
-    """Return whether a ridge of the labels themselves on all the features completes them first."""
-    if not partial:
-        return False
-    sizes = {name: value for name, value in inner.items() if name != "alpha"}
-    n_rows, n_features, n_labels = shape
-    mapped = n_features if group.model.feature_map is None else n_rows  # at most
-    plan = clone(group.embedding).set_params(**sizes).plan(mapped, n_labels, n_features)
-    return plan.keeps_features and plan.components == 0
-
-
-def _wanted(group: Group, inner: Mapping[str, Any], index: int) -> Wanted:
-    given = {**group.own, **inner}
-    return Wanted(
-        index,
-        given.get("n_label_components"),
-        given.get("n_feature_components"),
-        given["alpha"],
-        float(given.get("label_ridge", 0.0)),
-    )
-
-
-def _check(
-    group: Group,
-    inner: Mapping[str, Any],
-    shape: tuple[int, int, int],
-    checked: set[Any],
-    key: Any,
-) -> None:
-    """Refuse what ``fit`` would refuse; each combination once."""
-    sizes = {name: value for name, value in inner.items() if name != "alpha"}
-    for what in (sizes, {k: v for k, v in inner.items() if k == "alpha"}):
-        mark = (key, *((name, repr(value)) for name, value in what.items()))
-        if mark in checked or not what:
-            continue
-        checked.add(mark)
-        if "alpha" in what:
-            check_own_parameters(clone(group.model).set_params(**what), only="alpha")
-            continue
-        embedding = clone(group.embedding).set_params(**what)
-        check_own_parameters(embedding)
-        if group.model.feature_map is None:
-            _, n_features, n_labels = shape
-            embedding.plan(n_features, n_labels, n_features)

@@ -22,10 +22,15 @@ from compactlearn.core._progress import track
 from compactlearn.core._targets import take_rows
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._warn import quiet
-from compactlearn.crossfit._folds import Split
 from compactlearn.metrics._judges import TOGETHER, Judge
-from compactlearn.model_selection._candidates import Group, Single, sort_candidates
-from compactlearn.model_selection._engine import scores_of
+from compactlearn.model_selection._candidates import (
+    Group,
+    Single,
+    held_alike,
+    largest_of,
+    sort_candidates,
+)
+from compactlearn.model_selection._engine import SplitScores, scores_of
 from compactlearn.model_selection._folds import Fold, SummedData, hold_folds
 from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search_data import SearchData
@@ -34,6 +39,7 @@ Array = NDArray[np.float64]
 FEWEST = 5  # settings that are never dropped from a race
 
 Values = list[tuple[list[int], float]]  # settings, and the score that they have in common
+Task = Callable[[], tuple[int, Values]]
 
 
 def cross_validate_grid(
@@ -66,22 +72,47 @@ def cross_validate_grid(
         raise ValueError(
             "A search on Dask tries settings that can be learnt from the sums of each fold: the "
             "built-in ridge with a free intercept, the linear decoder, and with a metric of labels "
-            f"a threshold in numbers; {singles[0].model!r} is none of these. Leave such settings "
+            f"a threshold in numbers; {singles[0][1]!r} is none of these. Leave such settings "
             "out, or search on rows in memory."
         )
-    scores = np.full((len(candidates), len(problem.splits)), np.nan)
+    n_splits = len(problem.splits)
+    scores = np.full((len(candidates), n_splits), np.nan)
     going = np.ones(len(candidates), dtype=bool)
-    distinct = [0] * len(problem.splits)
-    rounds = _rounds(groups, singles, problem, judges, going, racing)
+    distinct = [0] * n_splits
+    together = held_alike(groups)
+    held = [
+        hold_folds(
+            members[0].model,
+            largest_of(members, problem.shape[2]),
+            problem.data,
+            problem.splits,
+            len(members),
+        )
+        for members in together
+    ]
+
+    def tasks(number: int) -> Iterator[Task]:
+        """Yield the work of a split, for the settings that are still going when it begins."""
+        judge = judges[number]
+        for members, folds in zip(together, held, strict=True):
+            fold = next(folds)
+            for group in members:
+                own = replace(group, wanted=[w for w in group.wanted if going[w.index]])
+                if own.wanted:
+                    yield partial(_score_group, own, fold, judge, racing and number == 0)
+        for single in singles:
+            if going[single[0]]:
+                yield partial(_score_single, single, number, problem, judge)
+
+    rounds = map(tasks, range(n_splits))
+    parts = rounds if racing else [chain.from_iterable(rounds)]
+    n_tasks = (len(groups) + len(singles)) * (1 if racing else n_splits)
     jobs = effective_n_jobs(n_jobs)
-    interrupted = False
     alone = jobs > 1 or _is_small(problem.shape)
+    interrupted = False
     # Quiet, since each fold would repeat what the last fit says once.
     with quiet(), blas_threads(1 if alone else None):
         try:
-            parts = rounds if racing else [chain.from_iterable(rounds)]
-            n_rounds = len(problem.splits) if racing else 1
-            n_tasks = (len(groups) + len(singles)) * len(problem.splits) // n_rounds
             for part in parts:
                 done = _completed(part, jobs)
                 bar = track(done, description="settings", total=n_tasks, disable=not verbose)
@@ -115,95 +146,23 @@ def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
 
 
-Task = Callable[[], tuple[int, Values]]
-
-
-def _rounds(
-    groups: Sequence[Group],
-    singles: Sequence[Single],
-    problem: SearchData,
-    judges: Sequence[FoldJudge],
-    going: NDArray[np.bool_],
-    racing: bool,
-) -> Iterator[Iterator[Task]]:
-    """The work of each split, for the settings that are still ``going`` when it begins."""
-    together: dict[Any, list[Group]] = {}
-    for group in groups:
-        together.setdefault(group.holding, []).append(group)
-    held = [
-        hold_folds(
-            members[0].model,
-            largest_of(members, problem.shape[2]),
-            problem.data,
-            problem.splits,
-            len(members),
-        )
-        for members in together.values()
-    ]
-    for number, split in enumerate(problem.splits):
-        work = list(together.values())
-        yield _round(number, split, work, held, singles, problem, judges, going, racing)
-
-
-def _round(
-    number: int,
-    split: Split,
-    together: Sequence[Sequence[Group]],
-    held: Sequence[Iterator[Fold]],
-    singles: Sequence[Single],
-    problem: SearchData,
-    judges: Sequence[FoldJudge],
-    going: NDArray[np.bool_],
-    racing: bool,
-) -> Iterator[Task]:
-    for members, folds in zip(together, held, strict=True):
-        fold = next(folds)
-        for group in members:
-            wanted = [w for w in group.wanted if going[w.index]]
-            if wanted:
-                yield partial(
-                    _score_group,
-                    replace(group, wanted=wanted),
-                    fold,
-                    judges[number],
-                    racing=racing and number == 0,
-                )
-    for single in singles:
-        if going[single.index]:
-            yield partial(_score_single, single, number, split, problem, judges[number])
-
-
-def largest_of(groups: Sequence[Group], n_labels: int) -> Any:
-    """An embedding that asks for as much as any of the settings."""
-    embedding = clone(groups[0].embedding)
-    wanted = [w for group in groups for w in group.wanted]
-    known = embedding.get_params()
-    if "n_label_components" in known and wanted[0].label_size is not None:
-        embedding.set_params(n_label_components=n_labels)
-    if "n_feature_components" in known and any(w.feature_size is None for w in wanted):
-        embedding.set_params(n_feature_components=None)
-    return embedding
-
-
-def _score_group(
-    group: Group, fold: Fold, judge: FoldJudge, *, racing: bool = False
-) -> tuple[int, Values]:
+def _score_group(group: Group, fold: Fold, judge: FoldJudge, racing: bool) -> tuple[int, Values]:
     values: Values = []
-    waiting: list[tuple[list[int], Array]] = []
+    waiting: list[SplitScores] = []
     falls = _Falls(group)
 
     def flush() -> None:
-        found = judge.of_scores(np.stack([scores for _, scores in waiting]), group.model.threshold)
-        for (indices, scores), value in zip(waiting, found, strict=True):
-            values.append((indices, float(value)))
-            if racing and scores.size >= TOGETHER:  # one judged at a time, and dear
-                falls.note(indices, float(value))
+        found = judge.of_scores(np.stack([part.scores for part in waiting]), group.model.threshold)
+        for part, value in zip(waiting, found.tolist(), strict=True):
+            values.append((part.indices, value))
+            if racing and part.scores.size >= TOGETHER:  # one judged at a time, and expensive
+                falls.note(part.indices, value)
         waiting.clear()
 
-    for scored in scores_of(group.embedding, fold, group.wanted, falls.skip, group.model.bias):
+    for part in scores_of(group, fold, falls.skip):
         checkpoint()
-        waiting.append((scored.indices, scored.scores))
-        if sum(scores.size for _, scores in waiting) >= TOGETHER:
+        waiting.append(part)
+        if sum(one.scores.size for one in waiting) >= TOGETHER:
             flush()
     if waiting:
         flush()
@@ -229,18 +188,21 @@ class _Falls:
 
 
 def _score_single(
-    single: Single, number: int, split: Split, problem: SearchData, judge: FoldJudge
+    single: Single, number: int, problem: SearchData, judge: FoldJudge
 ) -> tuple[int, Values]:
-    train, test = split
-    weights = problem.data.weights
-    part = None if weights is None else weights[train]
-    groups = None if problem.groups is None else np.asarray(problem.groups)[train]
-    X, y = take_rows(problem.X, train), take_rows(problem.y, train)
-    model = clone(single.model).fit(X, y, sample_weight=part, groups=groups)
+    index, model = single
+    train, test = problem.splits[number]
+    weights, groups = problem.data.weights, problem.groups
+    model = clone(model).fit(
+        take_rows(problem.X, train),
+        take_rows(problem.y, train),
+        sample_weight=None if weights is None else weights[train],
+        groups=None if groups is None else np.asarray(groups)[train],
+    )
     rows = take_rows(problem.X, test)
     if scipy.sparse.issparse(rows):
         rows = problem.data.held_out_rows(train, test)
-    return number, [([single.index], judge.of_model(model, rows))]
+    return number, [([index], judge.of_model(model, rows))]
 
 
 def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:

@@ -27,64 +27,56 @@ from compactlearn.embeddings._base import Embedded, Embedding, Head
 from compactlearn.embeddings._components import component_count, default_label_size
 from compactlearn.linalg._learning import constant_left_over, learn_path
 from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
+from compactlearn.model_selection._candidates import Group, Wanted
 from compactlearn.model_selection._folds import Fold
 
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """A setting of what one solution serves; a size is None where nothing is cut."""
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """Scores of the rows asked about, and the settings they belong to.
 
-    index: int
-    label_size: Any
-    feature_size: Any
-    alpha: Any  # "auto" is a number on each fold
-    label_ridge: float = 0.0
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Scores of the validation rows, and the settings they belong to."""
+    Parameters
+    ----------
+    indices : list of int
+        Places among the candidates: these settings have the same scores.
+    scores : ndarray of shape (n_rows, n_labels)
+    threshold : float or ndarray of shape (n_labels,)
+        A label is predicted where its score is strictly above.
+    n_features : int or None
+        How many columns the learner sees; None is all the features.
+    n_codes : int or None
+        How many codes it predicts; None is the labels themselves.
+    """
 
     indices: list[int]
-    scores: Array  # (n, M)
-    n_features: int | None = None  # columns the learner sees; None: all the features
-    n_codes: int | None = None  # targets that are decoded; None: the labels themselves
+    scores: Array
+    threshold: Any
+    n_features: int | None
+    n_codes: int | None
 
 
-def scores_of(
-    embedding: Embedding,
-    fold: Fold,
-    wanted: list[Wanted],
-    skip: Container[int] = (),
-    bias: str = "free",
-) -> Iterator[Scored]:
-    """The scores for every setting, those of large penalties first; equal ones are given once.
+def scores_of(group: Group, fold: Fold, skip: Container[int] = ()) -> Iterator[SplitScores]:
+    """Yield the scores of every setting, those of large penalties first; equal ones once.
 
-    ``skip`` may grow on the way: settings in it are left out from then on. ``bias`` is "free" or
-    "none".
+    ``skip`` may grow on the way: settings in it are left out from then on.
     """
-    wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in wanted]
-    solved = _Solved(embedding, fold, wanted, skip, bias)
-    for label_size, group in _grouped(wanted, solved.components):
-        yield from solved.for_label_size(label_size, group)
+    wanted = [replace(w, alpha=resolved_penalty(w.alpha, fold.pair)) for w in group.wanted]
+    solved = _Solved(group, fold, wanted, skip)
+    for label_size, some in _grouped(wanted, solved.components):
+        yield from solved.for_label_size(label_size, some)
 
 
 class _Solved:
     """One method on one fold."""
 
     def __init__(
-        self,
-        embedding: Embedding,
-        fold: Fold,
-        wanted: list[Wanted],
-        skip: Container[int],
-        bias: str,
+        self, group: Group, fold: Fold, wanted: list[Wanted], skip: Container[int]
     ) -> None:
-        self.free = bias == "free"
+        self.free, self.threshold = group.model.bias == "free", group.model.threshold
         self.fold, self.pair, self.skip = fold if self.free else fold.with_origin, fold.pair, skip
-        self.embedding = _with(embedding, label_ridge=0.0)
+        self.embedding = _with(group.embedding, label_ridge=0.0)
         found = (self.components(w) for w in wanted)
         sizes = [size for size in found if size is not None]
         self.largest: Embedded | None = None
@@ -98,7 +90,7 @@ class _Solved:
         size, name = wanted.label_size, "n_label_components"
         return component_count(size, self.pair.n_right, name, "labels", default_label_size)
 
-    def for_label_size(self, count: int | None, wanted: list[Wanted]) -> Iterator[Scored]:
+    def for_label_size(self, count: int | None, wanted: list[Wanted]) -> Iterator[SplitScores]:
         embedding, result = _with(self.embedding, n_label_components=count), None
         if count is not None:
             assert self.largest is not None
@@ -137,7 +129,7 @@ class _Solved:
 
     def _on_all_features(
         self, result: Embedded, nested: bool, wanted: list[Wanted]
-    ) -> Iterator[Scored]:
+    ) -> Iterator[SplitScores]:
         """The learner sees everything: its decomposition is shared by all codes of the fold, and
         its solution by codes that are nested.
         """
@@ -158,7 +150,7 @@ class _Solved:
 
     def _projected(
         self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
-    ) -> Iterator[Scored]:
+    ) -> Iterator[SplitScores]:
         """Projections with the same head, and more and more columns beside it."""
         P = members[0][0].columns
         assert P is not None
@@ -167,10 +159,10 @@ class _Solved:
             wanted = [w for _, group in members for w in group]
             yield from self._on_path(P, result, wanted)
             return
-        if (
-            self.pair.left.graded
-        ):  # principal directions are uncorrelated but for rounding: too much
-            for own, group in self._projections(members):
+        if self.pair.left.graded:  # principal directions are uncorrelated but for rounding
+            whole = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
+            for head, group in members:
+                own = whole[:, : P.shape[1] + max(head.extra, 0)]
                 yield from self._on_path(own, result, group)
             return
         target = projected_target(self.pair, P, result.codes, result.decoder)
@@ -187,20 +179,7 @@ class _Solved:
                 group = [w for w in by_extra[count] if w.alpha == alpha]
                 yield from self._finished(scores, P.shape[1] + count, result, group, left)
 
-    def _projections(
-        self, members: list[tuple[Head, list[Wanted]]]
-    ) -> Iterator[tuple[Array, list[Wanted]]]:
-        """Projections with the same head, each as a whole."""
-        P = members[0][0].columns
-        assert P is not None
-        extra = max(head.extra for head, _ in members)
-        whole = P
-        if extra > 0:
-            whole = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
-        for head, group in members:
-            yield whole[:, : P.shape[1] + max(head.extra, 0)], group
-
-    def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[Scored]:
+    def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[SplitScores]:
         learned = learn_path(self.pair, P, result.codes)
         rows = RowsOnPath.of(learned, self.fold.rows @ self.pair.left.expressed(P))
         if result.decoder is not None:
@@ -213,7 +192,7 @@ class _Solved:
 
     def _alone(
         self, label_size: int | None, feature_size: Any, wanted: list[Wanted]
-    ) -> Iterator[Scored]:
+    ) -> Iterator[SplitScores]:
         """A size whose problem has to be solved by itself."""
         # Cloned, so that a generator given as the seed begins anew, as in a fit of its own.
         own = _with(
@@ -230,7 +209,7 @@ class _Solved:
         result: Embedded,
         wanted: list[Wanted],
         left_over: Array | None,
-    ) -> Iterator[Scored]:
+    ) -> Iterator[SplitScores]:
         """Add what does not depend on the row, for each ridge of the decoder."""
         mean = result.codes.total / self.pair.count
         W = result.decoder
@@ -244,7 +223,8 @@ class _Solved:
             added = constant if self.embedding.traits.keeps_offset else constant * shrunk
             indices = [w.index for w in group]
             n_codes = None if W is None else W.shape[0]
-            yield Scored(indices, deviations * shrunk + added, n_features, n_codes)
+            scores = deviations * shrunk + added
+            yield SplitScores(indices, scores, self.threshold, n_features, n_codes)
 
 
 def _with(embedding: Embedding, **values: Any) -> Embedding:
@@ -260,10 +240,6 @@ def _grouped(items: Iterable[Any], key: Any) -> list[tuple[Any, list[Any]]]:
     """Items with the same key, in the order in which keys appear (keys need not compare)."""
     groups: dict[Any, list[Any]] = {}
     for item in items:
-        groups.setdefault(_typed(key(item)), []).append(item)
+        value = key(item)  # 1 is a count and 1.0 a ratio, yet they are equal
+        groups.setdefault((type(value), value), []).append(item)
     return [(key(group[0]), group) for group in groups.values()]
-
-
-def _typed(value: Any) -> Any:
-    """1 is a count and 1.0 a ratio, yet they are equal: told apart by their type."""
-    return (type(value).__name__, value)

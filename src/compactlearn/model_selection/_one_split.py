@@ -1,55 +1,29 @@
-"""Scores of given rows for many settings fitted to one training part.
-
-What a cross-validation does on each fold, without judging: the caller gets the scores themselves,
-each once for all settings that share them, and may take as many metrics of them as it likes.
-"""
+"""Scores of given rows for many settings fitted to one training part."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._devices import host, to_device
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import check_features
-from compactlearn.model_selection._candidates import Group, Single, sort_candidates
-from compactlearn.model_selection._crossval import largest_of
-from compactlearn.model_selection._engine import scores_of
+from compactlearn.model_selection._candidates import (
+    Group,
+    Single,
+    held_alike,
+    largest_of,
+    sort_candidates,
+)
+from compactlearn.model_selection._engine import SplitScores, scores_of
 from compactlearn.model_selection._folds import Data, hold_split
 
-__all__ = ["SplitScores", "scores_on_split"]
-
-Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class SplitScores:
-    """Scores of the rows asked about, and the settings they belong to.
-
-    Parameters
-    ----------
-    indices : list of int
-        Places among the candidates: these settings have the same scores.
-    scores : ndarray of shape (n_rows, n_labels)
-    threshold : float or ndarray of shape (n_labels,)
-        A label is predicted where its score is strictly above.
-    n_features : int or None
-        How many columns the learner sees; None is all the features.
-    n_codes : int or None
-        How many codes it predicts; None is the labels themselves.
-    """
-
-    indices: list[int]
-    scores: Array
-    threshold: Any
-    n_features: int | None
-    n_codes: int | None
+__all__ = ["scores_on_split"]
 
 
 def scores_on_split(
@@ -111,29 +85,18 @@ def _scores(
     rows: Any,
     device: str | None,
 ) -> Iterator[SplitScores]:
-    together: dict[Any, list[Group]] = {}
-    for group in groups:
-        together.setdefault(group.holding, []).append(group)
     held, seen = train, rows
     if device is not None and groups:
         held, seen = replace(train, X=to_device(train.X, device)), to_device(rows, device)
-    for members in together.values():
+    for members in held_alike(groups):
         largest = largest_of(members, train.Y.shape[1])
         fold = hold_split(members[0].model, largest, held, seen, len(members))
         for group in members:
-            for part in scores_of(group.embedding, fold, group.wanted, (), group.model.bias):
-                threshold = group.model.threshold
-                yield SplitScores(
-                    part.indices, host(part.scores), threshold, part.n_features, part.n_codes
-                )
-    for single in singles:
-        model = clone(single.model).fit(train.X, train.Y)
-        yield SplitScores(
-            [single.index],
-            np.asarray(model.decision_function(rows)),
-            model.threshold_,
-            None
-            if model.embedding_.projection_ is None
-            else model.embedding_.n_feature_components_,
-            model.embedding_.n_label_components_,
-        )
+            for part in scores_of(group, fold):
+                yield replace(part, scores=host(part.scores))
+    for index, model in singles:
+        model = clone(model).fit(train.X, train.Y)
+        scores, embedding = np.asarray(model.decision_function(rows)), model.embedding_
+        d = None if embedding.projection_ is None else embedding.n_feature_components_
+        m = embedding.n_label_components_
+        yield SplitScores([index], scores, model.threshold_, d, m)

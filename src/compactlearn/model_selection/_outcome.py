@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from compactlearn.model_selection._search_data import SearchData
 
@@ -98,12 +99,7 @@ def results_table(
     for number in range(scores.shape[1]):
         results[f"split{number}_test_score"] = scores[:, number]
     results["mean_test_score"], results["std_test_score"] = mean, std
-    order = np.argsort(-merits, kind="stable")
-    rank = np.empty(len(candidates), dtype=np.int64)
-    ordered = merits[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    rank[order] = np.repeat(first + 1, np.diff(np.append(first, len(ordered))))
-    results["rank_test_score"] = rank
+    results["rank_test_score"] = rankdata(-merits, method="min").astype(np.int64)
     for number in range(len(problem.splits)):
         for present, name in zip(problem.present(number), ("train", "test"), strict=True):
             absent = int(np.sum(~present))

@@ -4,24 +4,115 @@ After Sechidis, Tsoumakas and Vlahavas, "On the Stratification of Multi-Label Da
 Their algorithm hands out the rows of one label one by one, each to the fold that desires the label
 most, then to the fold that desires rows most, then at random. None of this looks at the other
 labels of the row. So the whole sequence of folds is known as soon as the label is chosen, as the
-solution of a water-filling problem, and all rows of a label are dealt in one step.
+solution of a water-filling problem, and all rows of a label are dealt in one step. Labels, pairs of
+labels and groups of rows are one sparse matrix of counts.
 
 Two things differ from the paper. A fold that is full takes no more rows, so that sizes are exact;
-what this costs in balance, and more, `swaps.py` gains back. And desires are integers, in units of
+what this costs in balance, and more, ``_swaps`` gains back. And desires are integers, in units of
 1 / sum(weights): ties are then ties, not rounding.
 """
 
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.model_selection._label_counts import Integers, Units, entries_of
+from compactlearn.core._memory import require_memory
 
+Integers = NDArray[np.int64]
 Folds = NDArray[np.intp]
+
+# Codes, their sorting and the matrix, per pair of labels that some row has.
+_BYTES_PER_PAIR = 48
+
+
+@dataclass(frozen=True)
+class Units:
+    """Rows or groups of rows, none of which may be divided."""
+
+    counts: Any  # csr_array (n_units, n_columns) of int64: rows of the unit that have the label
+    sizes: Integers  # (n_units,) rows of each
+
+    @property
+    def alone(self) -> bool:
+        """Whether every unit is a single row."""
+        return bool((self.sizes == 1).all())
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows the units have together."""
+        return int(self.sizes.sum())
+
+    def reordered(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Units:
+        """The same units and columns in another order."""
+        counts = self.counts[rows][:, columns]
+        counts.sort_indices()
+        return Units(counts, self.sizes[rows])
+
+
+def make_units(matrix: Any, member: NDArray[np.intp] | None, order: int) -> Units:
+    """Units of a label matrix: its rows, or the groups that ``member`` numbers.
+
+    >>> units = make_units(scipy.sparse.csr_array([[1, 1], [0, 1], [1, 1]]), np.array([0, 0, 1]), 2)
+    >>> units.counts.toarray()  # two labels, and then their pair
+    array([[1, 2, 1],
+           [1, 1, 1]])
+    >>> units.sizes
+    array([2, 1])
+    """
+    counts = matrix.astype(np.int64)
+    if order == 2:
+        counts = scipy.sparse.csr_array(scipy.sparse.hstack([counts, label_pairs(counts)]))
+    if member is None:
+        return Units(counts, np.ones(counts.shape[0], dtype=np.int64))
+    n = member.size
+    joined = scipy.sparse.csr_array(
+        (np.ones(n, dtype=np.int64), (member, np.arange(n))), shape=(member.max() + 1, n)
+    )
+    return Units(scipy.sparse.csr_array(joined @ counts), np.bincount(member))
+
+
+def label_pairs(matrix: Any) -> Any:
+    """Which rows have both labels of a pair, for every pair that two rows or more have.
+
+    A pair that only one row has is as balanced as it can be wherever that row goes.
+
+    >>> label_pairs(scipy.sparse.csr_array([[1, 1, 0], [1, 1, 1], [0, 0, 1]])).toarray()
+    array([[1],
+           [1],
+           [0]])
+    """
+    n_rows, n_labels = matrix.shape
+    lengths = np.diff(matrix.indptr).astype(np.int64)
+    n_pairs = int((lengths * (lengths - 1) // 2).sum())
+    require_memory(
+        n_pairs * _BYTES_PER_PAIR,
+        what=f"Counting the {n_pairs} pairs of labels in {n_rows} rows",
+        remedy="Use order=1, which counts single labels only.",
+    )
+    # Entry p of a row that ends at `end` is joined with the entries p + 1, ..., end - 1.
+    after = np.repeat(matrix.indptr[1:].astype(np.int64), lengths) - np.arange(matrix.nnz) - 1
+    first = np.repeat(np.arange(matrix.nnz), after)
+    ends = np.cumsum(after)
+    second = first + 1 + np.arange(first.size) - np.repeat(ends - after, after)
+    code = matrix.indices[first].astype(np.int64) * n_labels + matrix.indices[second]
+    row = np.repeat(np.repeat(np.arange(n_rows), lengths), after)
+    _, column, count = np.unique(code, return_inverse=True, return_counts=True)
+    kept = count > 1
+    chosen = kept[column]
+    return scipy.sparse.csr_array(
+        (
+            np.ones(int(chosen.sum()), dtype=np.int64),
+            (row[chosen], (np.cumsum(kept) - 1)[column[chosen]]),
+        ),
+        shape=(n_rows, int(kept.sum())),
+    )
+
 
 _DONE = np.iinfo(np.int64).max
 
@@ -29,18 +120,11 @@ _DONE = np.iinfo(np.int64).max
 def deal(
     units: Units, weights: Integers, quotas: Integers, rng: np.random.RandomState | None
 ) -> Folds:
-    """A fold for each unit.
+    """Return a fold for each unit; equal units are dealt in their order.
 
-    Parameters
-    ----------
-    units : Units
-        In the order in which equal ones are dealt.
-    weights : integers of shape (n_folds,)
-        The share of each label that a fold should have is its weight over the sum of weights.
-    quotas : integers of shape (n_folds,)
-        Rows of each fold; exact where all units are single rows.
-    rng : RandomState or None
-        Breaks the last ties; without it the lower fold wins them.
+    The share of each label that a fold should have is its weight over the sum of ``weights``
+    (n_folds,). ``quotas`` (n_folds,) are the rows of each fold, exact where all units are single
+    rows. ``rng`` breaks the last ties; without it the lower fold wins them.
     """
     n_folds, step = len(weights), int(weights.sum())
     n_units, n_columns = units.counts.shape
@@ -59,9 +143,9 @@ def deal(
         chosen = place(amounts, units.sizes[rows], desire, room, step, _ties(n_folds, rng))
         fold[rows] = chosen
         np.subtract.at(room, chosen, units.sizes[rows])
-        where, lengths = entries_of(counts, rows)
-        columns = counts.indices[where]
-        np.add.at(have, (np.repeat(chosen, lengths), columns), counts.data[where])
+        dealt = counts[rows]
+        columns = dealt.indices
+        np.add.at(have, (np.repeat(chosen, np.diff(dealt.indptr)), columns), dealt.data)
         np.subtract.at(left, columns, 1)
         left[columns[left[columns] == 0]] = _DONE
     rest = np.flatnonzero(fold < 0)  # no labels: what they are needed for is the size

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -53,7 +53,6 @@ class Search(
     Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,
-    TransformerMixin,
     BaseEstimator,
 ):
     """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
@@ -265,38 +264,6 @@ class Search(
             None returns the labels that ``predict`` gives, a number the k best.
         """
         return self._best(X).predict_labels(X, k)
-
-    @lazy_on_dask
-    def predict_codes(self, X: Any) -> Array:
-        """Return predicted codes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._best(X).predict_codes(X)
-
-    @lazy_on_dask
-    def transform(self, X: Any) -> Any:
-        """Return the projected features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._best(X).transform(X)
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that ``transform`` returns.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the features; by default those that ``fit`` saw.
-        """
-        return self._best().get_feature_names_out(input_features)
 
     def compress(
         self,

@@ -27,8 +27,15 @@ from compactlearn.core._params import (
 from compactlearn.core._seeds import seeded
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import n_rows_of
-from compactlearn.model_selection._label_counts import Integers, Units, make_units
-from compactlearn.model_selection._rarest_first import Folds, deal, fill_empty
+from compactlearn.crossfit._together import check_groups
+from compactlearn.model_selection._rarest_first import (
+    Folds,
+    Integers,
+    Units,
+    deal,
+    fill_empty,
+    make_units,
+)
 from compactlearn.model_selection._swaps import improve
 
 Indices = NDArray[np.intp]
@@ -36,7 +43,28 @@ Indices = NDArray[np.intp]
 _SHARE = (Nothing(), Real(0, 1, open_low=True, open_high=True), Integer(1))
 
 
-class IterativeStratification(BaseCrossValidator):
+class _Stratified:
+    """What folds and random splits have in common."""
+
+    # scikit-learn's metadata routing then hands groups on without being asked to.
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+
+    n_splits: Any
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]]
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits; the arguments are there for scikit-learn's sake.
+
+        Parameters
+        ----------
+        X, y, groups : object, optional
+            Not used; there for compatibility with scikit-learn.
+        """
+        check_parameters(self, {"n_splits": self._constraints["n_splits"]})
+        return int(self.n_splits)
+
+
+class IterativeStratification(_Stratified, BaseCrossValidator):
     """Multi-label stratified k-fold cross-validation.
 
     Every row is in the test part of exactly one fold. Sizes of folds differ by one row at most, and
@@ -79,9 +107,6 @@ class IterativeStratification(BaseCrossValidator):
     IterativeStratification(n_splits=2, order=1, random_state=0, shuffle=True)
     """
 
-    # scikit-learn's metadata routing then hands groups on without being asked to.
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
-
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_splits": (Integer(2),),
         "order": (Integer(1, 2),),
@@ -101,17 +126,6 @@ class IterativeStratification(BaseCrossValidator):
         self.order = order
         self.shuffle = shuffle
         self.random_state = random_state
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds; the arguments are there for scikit-learn's sake.
-
-        Parameters
-        ----------
-        X, y, groups : object, optional
-            Not used; there for compatibility with scikit-learn.
-        """
-        check_parameters(self, {"n_splits": self._constraints["n_splits"]})
-        return int(self.n_splits)
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
         """Indices of the training and test rows of each fold, ascending.
@@ -148,7 +162,7 @@ class IterativeStratification(BaseCrossValidator):
             yield np.flatnonzero(fold != test), np.flatnonzero(fold == test)
 
 
-class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
+class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
     """Random splits into a training and a test part with the same shares of every label.
 
     Parameters
@@ -179,8 +193,6 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
     >>> [(len(test), Y[test].sum(axis=0).tolist()) for _, test in split.split(Y, Y)]
     [(8, [4, 4])]
     """
-
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_splits": (Integer(1),),
@@ -279,39 +291,20 @@ def _rows(share: Any, n_rows: int, rounded: Any) -> int:
 def _read(
     X: Any, y: Any, groups: Any, order: int, owner: str
 ) -> tuple[Units, NDArray[np.intp] | None]:
-    """What is to be dealt, and the group of each row where there are any."""
+    """Return what is to be dealt, and the group of each row where there are any."""
     n_rows = 0 if y is None else n_rows_of(y if X is None else X)
     matrix = check_targets(y, n_rows, owner=f"{owner}.split").matrix
-    member = None if groups is None else _members(groups, n_rows)
+    groups, member = check_groups(groups, n_rows), None
+    if groups is not None:
+        try:
+            member = np.unique(groups, return_inverse=True)[1]
+        except TypeError as error:
+            raise ValueError(
+                "groups must hold entries of one kind that can be put in order, such as all "
+                f"numbers or all strings, and comparing two of them failed ({error}); convert them "
+                "to strings."
+            ) from error
     return make_units(matrix, member, order), member
-
-
-def _members(groups: Any, n_rows: int) -> NDArray[np.intp]:
-    """The group of each row as a number."""
-    groups = np.asarray(groups)
-    if groups.shape != (n_rows,):
-        raise ValueError(
-            f"groups must hold one entry for each of the {n_rows} rows, and has shape "
-            f"{groups.shape}; pass a vector of that length."
-        )
-    if any(map(_is_missing, groups.tolist() if groups.dtype.kind in "OfM" else ())):
-        raise ValueError(
-            "groups must name a group for every row, and has missing values (NaN or None); give "
-            "those rows a group, each its own if nothing is known of them."
-        )
-    try:
-        _, member = np.unique(groups, return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            "groups must hold entries of one kind that can be put in order, such as all numbers "
-            f"or all strings, and comparing two of them failed ({error}); convert them to strings."
-        ) from error
-    return member
-
-
-def _is_missing(group: Any) -> bool:
-    # pandas' NA answers NA to every comparison; NaN and NaT differ from themselves.
-    return group is None or type(group).__name__ == "NAType" or group != group
 
 
 def _stratify(

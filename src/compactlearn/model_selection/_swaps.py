@@ -23,8 +23,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.model_selection._label_counts import Integers, Units
-from compactlearn.model_selection._rarest_first import Folds
+from compactlearn.model_selection._rarest_first import Folds, Integers, Units
 
 Array = NDArray[np.float64]
 
