@@ -169,8 +169,11 @@ def said_by(model: Any, new: Any) -> Outputs:
     """Return scores, labels, probabilities, codes and thresholds of a fitted model."""
     found: Outputs = {"labels": model.predict(new)}
     for method in ("decision_function", "predict_proba", "predict_codes", "transform"):
-        if hasattr(model, method):
-            found[method] = getattr(model, method)(new)
+        # A search has no codes and projections of its own.
+        searched = isinstance(model, cl.CMLLClassifierCV | model_selection.GridSearchMoments)
+        owner = model.best_estimator_ if searched and not hasattr(model, method) else model
+        if hasattr(owner, method):
+            found[method] = getattr(owner, method)(new)
     for attribute in (
         "threshold_",
         "label_noise_",
