@@ -32,11 +32,7 @@ from compactlearn_bench.records import Record, aggregate, open_records
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "figures" / "size.svg"
-# The first that is there: the demo's records stand in until the benchmark of sizes has run.
-RECORDS = (
-    ROOT / "bench" / "auto" / "records.jsonl.xz",
-    ROOT / "bench" / "results" / "demo_tags.jsonl.xz",
-)
+RECORDS = ROOT / "bench" / "auto" / "records.jsonl.xz"
 WIDTH, HEIGHT = 640, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 500, 24, 284
 APART = 14  # between names at the ends of lines
@@ -160,7 +156,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, help="a store's folder or a packed file")
     parser.add_argument("--out", type=Path, default=FIGURE, help="the figure")
     options = parser.parse_args(arguments)
-    source = options.records or next(path for path in RECORDS if path.exists())
+    source = options.records or RECORDS
     drawn = curves(open_records(source))
     if not drawn:
         raise SystemExit(f"{source.name} has no data set with ridge and Auto under bounds")

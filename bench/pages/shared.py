@@ -110,11 +110,6 @@ def seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.1f} ms"
 
 
-def spread(figure: Record) -> str:
-    """A mean and its deviation."""
-    return f"{figure['mean']:.3f} ± {figure['std']:.3f}"
-
-
 def class_of(record: Record, *more: str) -> str:
     """The class of machine, further circumstances, and the date."""
     machine = record["machine"]

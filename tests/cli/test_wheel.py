@@ -90,6 +90,6 @@ def test_the_installed_command_goes_all_the_way(command, tmp_path):
     told = json.loads(run("evaluate", "e.model", "enron", "--json"))
     assert told["metrics"]["micro_f1"] > 0.6
     # The workshop is a wheel of its own, whose commands are found by their entry points.
-    records = ROOT / "bench" / "results" / "demo_tags.jsonl.xz"
+    records = ROOT / "bench" / "related" / "records.jsonl.xz"
     assert run("report", str(records), "-o", "page.html") == "page.html\n"
     assert "SPEC" in run("bench", "--help")

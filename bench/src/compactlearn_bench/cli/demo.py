@@ -1,10 +1,8 @@
 """`compactlearn demo`: the library's case on one real data set, in a minute."""
 
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,14 +14,13 @@ from rich.table import Table
 from compactlearn.cli.commands import Steps
 from compactlearn.cli.commands import console as standard_output
 from compactlearn.inspection.page_parts import arrow
-from compactlearn_bench import Event, Spec, paper_demo
-from compactlearn_bench.cli import paper_demo as paper_view
+from compactlearn_bench import Event
 from compactlearn_bench.cli.bench import run_mistakes
 from compactlearn_bench.demo import Demo, Mail, demonstrate, spec
 from compactlearn_bench.records import Store
 from compactlearn_bench.report.tables.names import title
 
-__all__ = ["bars", "demo", "mails", "record", "scores", "summary"]
+__all__ = ["demo"]
 
 _YARDSTICK = "ridge"
 _BAR = 40  # characters for all numbers of a plain linear model
@@ -34,13 +31,11 @@ Your own rows: X (N, D), an array, a sparse matrix or a data frame, and labels Y
     model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the numbers
     labels, chances = model.predict(X_new), model.predict_proba(X_new)
 
-Texts and tags: docs/TEXT.md. The paper's own table: compactlearn demo --paper."""
+Texts and tags: docs/TEXT.md. The paper's own tables: docs/results.md."""
 
 
 def demo(
-    folds: Annotated[
-        int | None, typer.Option(min=2, max=100, help="Outer folds: 2, with --paper 5.")
-    ] = None,
+    folds: Annotated[int | None, typer.Option(min=2, max=100, help="Outer folds.")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Seed that shuffles the folds.")
     ] = 0,
@@ -48,55 +43,29 @@ def demo(
     quick: Annotated[
         bool, typer.Option("--quick", help="Coarse grids and fewer rows, for a glance.")
     ] = False,
-    paper: Annotated[
-        bool, typer.Option("--paper", help="ORI, CMLL_y and CMLL beside the published figures.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
     store: Annotated[
         Path | None, typer.Option(help="Keep the records there, for `compactlearn report`.")
     ] = None,
 ) -> None:
     """Tag e-mails with nothing to set, beside tuned rivals, and see what a small model costs.
 
-    Enron's e-mails, on folds that no model has met. With --paper: plain ridge (ORI), CMLL_y and
-    CMLL under the paper's protocol, and with the ridge penalty chosen by inner folds.
+    Enron's e-mails, on folds that no model has met.
     """
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of processes, or -1; got 0")
     workers = cpu_count() if jobs == -1 else jobs
+    tags = spec(folds, seed, quick=quick)
     place = tempfile.TemporaryDirectory() if store is None else nullcontext(store)
-    with place as folder, run_mistakes():
-        if paper:
-            asked = paper_demo.specs(5 if folds is None else folds, seed, quick=quick)
-            with _steps(list(asked.values()), as_json) as step:
-                published = paper_demo.demonstrate(
-                    asked, Store(folder), workers=workers, on_event=step
-                )
-            told, show = paper_view.record(published), partial(paper_view.show, published)
-        else:
-            tags = spec(folds, seed, quick=quick)
-            with _steps([tags], as_json) as step:
-                result = demonstrate(tags, Store(folder), workers=workers, on_event=step)
-            told, show = record(result), partial(_show, result)
-    if as_json:
-        typer.echo(json.dumps(told, indent=2))
-        return
-    console = standard_output()
-    show(console)
-    console.print(f"{told['seconds']:.0f} s in all", style="dim")
-
-
-@contextmanager
-def _steps(specs: Sequence[Spec], silent: bool) -> Iterator[Callable[[Event], None]]:
-    """A bar of cells; the function that is told of each."""
-    n_cells = sum(len(one.methods) * one.folds for one in specs)
-    with Steps("enron", n_cells, verbose=not silent) as steps:
+    with place as folder, run_mistakes(), Steps("enron", len(tags.methods) * tags.folds) as steps:
 
         def step(event: Event) -> None:
             if event.kind in ("found", "ended"):
                 steps.done()
 
-        yield step
+        result = demonstrate(tags, Store(folder), workers=workers, on_event=step)
+    console = standard_output()
+    _show(result, console)
+    console.print(f"{result.seconds:.0f} s in all", style="dim")
 
 
 def _show(result: Demo, console: Console) -> None:
@@ -105,16 +74,16 @@ def _show(result: Demo, console: Console) -> None:
         f"{data.name}: {result.n_rows} e-mails, {data.n_features} words, {data.n_labels} labels; "
         f"{spec.folds} folds, seed {spec.seed}; mean ± standard deviation over the folds"
     )
-    for part in (scores(result), bars(result), mails(result.mails)):
+    for part in (_scores(result), _bars(result), _mails(result.mails)):
         console.print()
         console.print(part)
     console.print()
-    console.print(summary(result))
+    console.print(_summary(result))
     console.print()
     console.print(_NEXT)
 
 
-def scores(result: Demo) -> Table:
+def _scores(result: Demo) -> Table:
     """Auto beside its rivals, on rows that none of them has met."""
     asked = {method: result.settings(method) for method in result.methods}
     table = Table(
@@ -152,7 +121,7 @@ def _bound(asked: Mapping[str, Any]) -> str:
     return "" if seconds is None else f", of which --quick takes the first model, {seconds:g} s"
 
 
-def bars(result: Demo) -> Table:
+def _bars(result: Demo) -> Table:
     """Accuracy against size: a bar is as long as the model is large."""
     table = Table(
         title="Accuracy against size",
@@ -181,7 +150,7 @@ def bars(result: Demo) -> Table:
     return table
 
 
-def mails(found: tuple[Mail, ...]) -> Table:
+def _mails(found: tuple[Mail, ...]) -> Table:
     """Labels by name, and the words that speak for them."""
     table = Table(
         title="The first e-mails of the first test fold",
@@ -205,7 +174,7 @@ def mails(found: tuple[Mail, ...]) -> Table:
     return table
 
 
-def summary(result: Demo) -> str:
+def _summary(result: Demo) -> str:
     """The facts to take away, in words, whichever way they point."""
     rivals = [name for name in result.methods if not name.startswith("Auto")]
     best = max(rivals, key=lambda name: _precision(result, name))
@@ -217,46 +186,6 @@ def summary(result: Demo) -> str:
         f"In average precision Auto is {lead:+.3f} beside the best of the others, {best}; with "
         f"{share:.0%} of the numbers of {_YARDSTICK} it is {cost:+.3f} beside {_YARDSTICK}."
     )
-
-
-def record(result: Demo) -> dict[str, Any]:
-    """The comparison as plain JSON values."""
-    data, spec = result.data, result.spec
-    return {
-        "dataset": data.name,
-        "n_samples": result.n_rows,
-        "n_features": data.n_features,
-        "n_labels": data.n_labels,
-        "n_folds": spec.folds,
-        "seed": spec.seed,
-        "inner_folds": spec.inner_folds,
-        "rows": [_row(result, method) for method in result.methods],
-        "mails": [
-            {
-                "row": mail.row,
-                "predicted": [
-                    {"label": guess.label, "words": list(guess.words), "right": guess.right}
-                    for guess in mail.guesses
-                ],
-                "true": list(mail.true),
-            }
-            for mail in result.mails
-        ],
-        "seconds": result.seconds,
-    }
-
-
-def _row(result: Demo, method: str) -> dict[str, Any]:
-    found = {metric: result.figure(method, metric) for metric in result.spec.metrics}
-    return {
-        "method": method,
-        "figures": {
-            metric: {"values": figure.values, "mean": figure.mean, "std": figure.std}
-            for metric, figure in found.items()
-        },
-        "n_numbers": result.numbers(method),
-        "training_seconds": result.training_seconds[method],
-    }
 
 
 def _by_size(result: Demo) -> list[str]:
