@@ -13,18 +13,6 @@ from compactlearn.decoding._linear import linear_parameters
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize(("D", "m", "M"), [(30, 2, 20), (30, 20, 20), (4, 3, 50), (5, 1, 1)])
-def test_the_cheaper_form_is_kept_and_both_agree(D, m, M):
-    A, W, b = rng.normal(size=(D, m)), rng.normal(size=(m, M)), rng.normal(size=M)
-    X = rng.normal(size=(11, D))
-    scorer = LinearScorer((A, W), b)
-    multiplications = sum(factor.size for factor in scorer.factors)
-    assert multiplications == min(D * M, D * m + m * M)
-    np.testing.assert_allclose(scorer.scores(X), X @ A @ W + b, atol=1e-12)
-    np.testing.assert_allclose(scorer.scores(sp.csr_array(X)), X @ A @ W + b, atol=1e-12)
-    np.testing.assert_allclose(scorer.coefficients, A @ W, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     "widths", [(30, 5, 5, 20), (30, 9, 4, 20), (30, 4, 9, 20), (30, 12, 20, 6), (4, 3, 2, 50)]
 )
@@ -45,15 +33,6 @@ def test_three_steps_are_taken_in_the_cheapest_order(widths, scaled, monkeypatch
         np.testing.assert_allclose(scorer.scores(given_), rows @ P @ B @ W + b, atol=1e-12)
     own = np.eye(D) if scale is None else np.diag(1 / scale)
     np.testing.assert_allclose(scorer.coefficients, own @ P @ B @ W, atol=1e-12)
-
-
-def test_what_is_no_product_is_not_copied():
-    steps = tuple(rng.normal(size=shape) for shape in ((90, 5), (5, 5), (5, 20)))
-    scorer = LinearScorer(steps, np.zeros(20), np.ones(90))
-    assert scorer.factors[0] is steps[0]
-    assert scorer.factors[1].shape == (5, 20)
-    wide = tuple(rng.normal(size=shape) for shape in ((20, 5), (5, 5), (5, 90)))
-    assert LinearScorer(wide, np.zeros(90)).factors[1] is wide[2], "the smaller product is made"
 
 
 def test_blocks_cover_every_row_once(monkeypatch):

@@ -13,7 +13,6 @@ from compactlearn.decoding._logistic import (
     choose_penalty,
     fit_logistic,
     learn_logistic_decoder,
-    prior_log_odds,
 )
 
 
@@ -104,24 +103,6 @@ def test_every_gradient_has_fallen(shape, penalty):
         assert_converged(Z, Y, penalty, w, fit_logistic(Z, Y, penalty, w))
 
 
-@pytest.mark.parametrize("penalty", [10.0, 0.1])
-def test_calibrated_in_the_large(penalty):
-    """The intercept is free, so at the optimum the probabilities have the labels' mean."""
-    Z, Y, rng = problem(seed=3)
-    w = rng.uniform(0.2, 3.0, size=len(Z))
-    B = fit_logistic(Z, Y, penalty, w).coefficients
-    P = sigmoid(Z @ B[:-1] + B[-1])
-    np.testing.assert_allclose((w @ P) / w.sum(), (w @ Y) / w.sum(), atol=1e-3)
-
-
-def test_weights_are_repetitions():
-    Z, Y, rng = problem(seed=4)
-    w = rng.integers(1, 4, size=len(Z))
-    found = fit_logistic(Z, Y, 0.5, w.astype(float), tol=1e-10)
-    again = fit_logistic(np.repeat(Z, w, axis=0), np.repeat(Y, w, axis=0), 0.5, tol=1e-10)
-    np.testing.assert_allclose(found.coefficients, again.coefficients, atol=1e-7)
-
-
 def test_constant_labels_have_no_slope_and_a_finite_intercept():
     Z, Y, _ = problem(seed=5)
     Y[:, 1], Y[:, 3] = 0.0, 1.0
@@ -164,19 +145,6 @@ def test_warm_starts_reach_the_same_answer(other):
     there = fit_logistic(Z, Y, 0.5, start=cold.coefficients)
     assert there.n_iter == 1
     np.testing.assert_array_equal(there.coefficients, cold.coefficients)
-
-
-def test_labels_do_not_know_each_other():
-    Z, Y, _ = problem(seed=11)
-    together = fit_logistic(Z, Y, 0.2, tol=1e-10).coefficients
-    alone = [fit_logistic(Z, Y[:, [j]], 0.2, tol=1e-10).coefficients for j in range(Y.shape[1])]
-    np.testing.assert_allclose(together, np.hstack(alone), atol=1e-7)
-
-
-def test_prior_log_odds():
-    Y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
-    found = prior_log_odds(Y, np.array([1.0, 2.0, 1.0]))
-    np.testing.assert_allclose(found, np.log([3.5 / 1.5, 0.5 / 4.5]))
 
 
 # --- the decoder of codes ------------------------------------------------------------------------
@@ -254,20 +222,6 @@ def test_the_decoder_is_the_fit_on_standardised_codes(weighted):
     np.testing.assert_allclose(mean, (w @ Y) / w.sum(), atol=1e-3)
 
 
-@pytest.mark.parametrize("factor", [1e9, 1e3, 1e-3, 1e-9])
-def test_units_and_origin_of_the_codes_do_not_matter(factor):
-    U, Y, _ = problem(60, 3, 4, seed=14)
-    folds = np.arange(60) % 3
-    first = learn(U, sp.csr_array(Y), None, folds)
-    other = learn(factor * (U + 2.0), sp.csr_array(Y), None, folds)
-    assert other.penalty == first.penalty
-    np.testing.assert_allclose(
-        factor * (U + 2.0) @ other.coefficients + other.intercept,
-        U @ first.coefficients + first.intercept,
-        atol=1e-6,
-    )
-
-
 def test_constant_codes_get_no_slope():
     U, Y, rng = problem(60, 3, 4, seed=16)
     U[:, 1] = 7.0 + 1e-14 * rng.normal(size=60)  # constant but for rounding
@@ -338,19 +292,6 @@ def test_rows_of_a_rare_label_far_from_the_others_have_log_odds_too(n_present, d
 def test_a_score_that_points_the_wrong_way_is_not_used():
     Y = np.repeat([[0.0], [1.0]], 40, axis=0)
     assert as_log_odds(-5 * (Y - 0.5), Y, np.ones(80)).slope[0] == 0
-
-
-def test_a_strong_penalty_gives_the_scaled_linear_decoder():
-    U, Y, _ = problem(90, 3, 4, seed=22)
-    linear = np.random.default_rng(22).normal(size=(3, 4))
-    found = learn_logistic_decoder(data_of(U, Y, linear=linear), 1e9)
-    centred = (U - U.mean(axis=0)) @ linear
-    scaling = as_log_odds(centred, Y, np.ones(90))
-    used = scaling.slope > 0
-    assert used.any()
-    scores = U @ found.coefficients + found.intercept
-    expected = centred * scaling.slope + scaling.intercept
-    np.testing.assert_allclose(scores[:, used], expected[:, used], atol=1e-4)
 
 
 def test_the_stated_objective_is_at_its_minimum():

@@ -195,10 +195,6 @@ def test_the_penalty_is_as_good_as_the_plain_choice(seed, monkeypatch):
     assert max(total(PENALTIES[0]), total(PENALTIES[-1])) > 1.05 * total(plain)  # it is a choice
 
 
-def test_no_fold_takes_the_strongest_penalty():
-    assert choose_penalty_at_size([]) == PENALTIES[0]
-
-
 def test_labels_are_asked_for_in_blocks(monkeypatch):
     monkeypatch.setattr(logistic_at_size, "BLOCK", 4)
     monkeypatch.setattr(logistic_at_size, "_threads", lambda: 1)

@@ -128,24 +128,6 @@ def test_blocks_make_no_difference(problem, strategy, entries):
         np.testing.assert_array_equal(tuned(strategy, S, Y, w), whole)
 
 
-@pytest.mark.parametrize("strategy", ["f1", "per-label"])
-def test_blocks_make_no_difference_to_ties(strategy, monkeypatch):
-    rng = np.random.default_rng(0)
-    S = rng.integers(0, 5, size=(30, 7)) / 4
-    Y = (rng.random((30, 7)) < 0.3).astype(float)
-    whole = tuned(strategy, S, Y)
-    sizes = []
-
-    def columns(labels):
-        sizes.append(labels.stop - labels.start)
-        return S[:, labels]
-
-    monkeypatch.setattr(thresholds, "_BLOCK_ENTRIES", 65)
-    found = tune(strategy, columns, sp.csr_array(Y), None, 0)
-    np.testing.assert_array_equal(found, whole)
-    assert max(sizes) == 2  # 65 // 30
-
-
 @modest
 @given(problems(), st.sampled_from(STRATEGIES[:2]))
 def test_weights_are_repetitions(problem, strategy):
@@ -196,24 +178,6 @@ def test_no_positives_at_all_predict_nothing(strategy):
     t = tuned(strategy, S, np.zeros((9, 3)), min_positives=5)
     assert not (S > t).any()
     assert np.isfinite(t).all()
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_one_row(strategy):
-    S = np.array([[0.2, 0.9, 0.4]])
-    Y = np.array([[0.0, 1.0, 0.0]])
-    t = tuned(strategy, S, Y, min_positives=5)
-    np.testing.assert_array_equal(S > t, Y == 1)
-    t = tuned(strategy, S[:, :1], np.ones((1, 1)))
-    assert (S[:, :1] > t).all()
-
-
-def test_equal_scores_are_all_or_none():
-    S = np.full((6, 2), 0.3)
-    Y = np.zeros((6, 2))
-    Y[0] = 1.0
-    assert tuned("f1", S, Y) == np.nextafter(0.3, -np.inf)
-    np.testing.assert_array_equal(tuned("per-label", S, Y), np.nextafter(0.3, -np.inf))
 
 
 def test_with_best_label():

@@ -9,7 +9,6 @@ from sklearn.linear_model import Ridge
 from compactlearn import CMLL, PLST, CompactClassifier, Original
 from compactlearn.compact._noisy_labels import estimated_noise, rates_of
 from compactlearn.core._label_correction import Correction, check_rates
-from compactlearn.decoding._corrected_thresholds import tune_corrected
 from compactlearn.decoding._held_out import known_alone
 from compactlearn.decoding._logistic import fit_logistic
 from compactlearn.decoding._thresholds import STRATEGIES, tune
@@ -177,7 +176,9 @@ def test_thresholds_of_labels_that_need_no_correction_are_the_ordinary_ones(stra
     columns = known_alone(lambda j: scores[:, j], sparse(unknown))
     labels = sparse(np.where(unknown, 0.0, Y))
     np.testing.assert_allclose(
-        tune_corrected(strategy, columns, labels, w), tune(strategy, columns, labels, w), atol=1e-12
+        tune(strategy, columns, labels, w, corrected=True),
+        tune(strategy, columns, labels, w),
+        atol=1e-12,
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.decoding._corrected_thresholds import tune_corrected
 from compactlearn.decoding._held_out import Columns, known_alone
 from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._arrays import zeros_beside
@@ -37,8 +36,8 @@ class OutOfFoldScores:
         Labels that were ``corrected`` for noise are any numbers.
         """
         known = known_alone(self.columns, self.unknown)
-        tuning = tune_corrected if corrected else tune
-        return tuning(strategy, known, self.labels, self.weights, min_positives)
+        given = known, self.labels, self.weights, min_positives
+        return tune(strategy, *given, corrected=corrected)
 
 
 @dataclass(frozen=True)

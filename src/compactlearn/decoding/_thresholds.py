@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._devices import host
@@ -20,24 +21,50 @@ Array = NDArray[np.float64]
 
 STRATEGIES = ("f1", "per-label", "cardinality")
 
+MOST_CELLS = 20_000_000  # of scores that are sorted at once: of more, some of the rows
+
 MARGIN = 1.0  # below the scores of labels that are never absent
 
 _BLOCK_ENTRIES = 1 << 22  # 32 MB of scores at a time
 
 
 def tune(
-    strategy: str, columns: Columns, Y: Any, weights: Array | None = None, min_positives: int = 5
+    strategy: str,
+    columns: Columns,
+    Y: Any,
+    weights: Array | None = None,
+    min_positives: int = 5,
+    *,
+    corrected: bool = False,
 ) -> float | Array:
-    """A threshold, or one per label, chosen on out-of-fold scores.
+    """Return a threshold, or one per label, selected on out-of-fold scores.
 
-    ``Y`` is a sparse (N, M) matrix of ones. Labels with fewer than ``min_positives`` rows take the
+    ``Y`` is a sparse (N, M) matrix of ones; or of labels ``corrected`` for flips, which are any
+    numbers, of the true label as their mean. Labels with fewer than ``min_positives`` rows take the
     threshold of all labels together, where one per label is asked for.
     """
     w = np.ones(Y.shape[0]) if weights is None else weights
     if strategy == "cardinality":
         return matching_cardinality(columns, Y, w)
-    common = best_f1(columns, Y, w)
+    common = best_f1_of_numbers(columns, Y, w) if corrected else best_f1(columns, Y, w)
     return common if strategy == "f1" else best_f1_per_label(columns, Y, w, common, min_positives)
+
+
+def best_f1_of_numbers(columns: Columns, Y: Any, w: Array) -> float:
+    """Return the threshold of largest micro-F1 where labels are any numbers.
+
+    With ``t`` the corrected labels, F1 is 2 sum of t predicted / (number predicted + sum of all t):
+    that of one label, which all cells have together.
+    """
+    n_rows, n_labels = Y.shape
+    rows = slice(None, None, max(1, n_rows * n_labels // MOST_CELLS))
+    S = np.asarray(host(columns(slice(0, n_labels))))[rows].reshape(-1, 1)
+    T = scipy.sparse.csr_array(Y[rows].toarray().reshape(-1, 1))
+    known = S[:, 0] > -np.inf
+    if not known.any():
+        return 0.5
+    S, T, w = S[known], T[known], np.repeat(w[rows], n_labels)[known]
+    return float(best_f1_per_label(lambda _: S, T, w, 0.0, -np.inf)[0])
 
 
 def best_f1(columns: Columns, Y: Any, w: Array) -> float:
@@ -86,7 +113,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
 
 
 def best_f1_per_label(
-    columns: Columns, Y: Any, w: Array, common: float, min_positives: int
+    columns: Columns, Y: Any, w: Array, common: float, min_positives: float
 ) -> Array:
     """The threshold of largest F1 of every label; ``common`` for labels that are too rare."""
     thresholds = np.full(Y.shape[1], common)
