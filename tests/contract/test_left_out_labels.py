@@ -173,8 +173,8 @@ def test_texts():
 
 REFUSALS = {
     "unknown name": ({"exclude": ["catz"]}, as_lists, "got 'catz'. Leave it out of exclude. Did"),
-    "no name": ({"exclude": ["cats"]}, np.array, "(columns without names, 0 to 6); got 'cats'"),
-    "no column": ({"exclude": 7}, np.array, "(columns without names, 0 to 6); got 7"),
+    "no name": ({"exclude": ["cats"]}, np.array, "have (0, 1, 2, 3, 4, ...); got 'cats'"),
+    "no column": ({"exclude": 7}, np.array, "have (0, 1, 2, 3, 4, ...); got 7"),
     "everything": ({"min_label_count": 61}, np.array, "leave out all 7 labels; lower min_label"),
     "all by name": ({"exclude": NAMES}, as_lists, "leave out all 7 labels"),
     "count": ({"min_label_count": 0}, np.array, "must be an integer >= 1; got 0"),

@@ -193,10 +193,10 @@ def test_columns_of_a_frame_keep_their_order(name, form):
 @pytest.mark.parametrize(
     ("labels", "said"),
     [
-        ([*LISTS[:-1], "jazz"], "row 59 is the string 'jazz'"),
+        ([*LISTS[:-1], "jazz"], "row 59 is 'jazz'"),
         ([*LISTS[:-1], None], "row 59 is None"),
-        ([*LISTS[:-1], [None]], "row 59 of the labels holds None"),
-        ([*LISTS[:-1], [3]], "a mixture of both"),
+        ([*LISTS[:-1], [None]], "row 59 holds None"),
+        ([*LISTS[:-1], [3]], "all strings or all whole numbers"),
         (LISTS[:-1], "have 60 and 59"),
     ],
     ids=["string", "None", "None inside", "number", "too few"],

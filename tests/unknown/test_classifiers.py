@@ -284,11 +284,11 @@ def test_refusals_leave_the_model_as_it_was():
     expected = model.decision_function(X)
     for labels, marks, message in (
         (np.full_like(Y, np.nan), None, "nothing to learn from; pass rows with known labels"),
-        (Y, unknown[:, :3], "unknown must have the shape of Y, \\(60, 5\\)"),
-        (Y, 0.5 * unknown, "unknown must be Boolean, True where a label is not known"),
-        (Y, "none", "unknown must have the shape of Y"),
-        (Y[:, 0], unknown, "unknown says which labels of a matrix are known, and y is a vector"),
-        (np.where(unknown, np.inf, Y), None, "Y contains infinity"),
+        (Y, unknown[:, :3], "unknown must be a Boolean matrix of the shape of Y, \\(60, 5\\)"),
+        (Y, 0.5 * unknown, "unknown must be a Boolean matrix"),
+        (Y, "none", "unknown must be a Boolean matrix"),
+        (Y[:, 0], unknown, "unknown says which labels of a matrix are unknown, and y is a vector"),
+        (np.where(unknown, np.inf, Y), None, "Y contains inf"),
         (np.where(unknown[:, 0], np.nan, Y[:, 0]), None, "contains NaN or infinity"),
         (np.where(unknown, np.nan, 2 * Y), None, "Every label must be 0 or 1"),
     ):

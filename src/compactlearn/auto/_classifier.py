@@ -53,9 +53,9 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._progress import Steps
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import Targets, check_targets
+from compactlearn.core._targets import Targets, check_labels, check_targets
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
+from compactlearn.core._unknown_labels import rows_that_count, with_absent
 from compactlearn.core._validation import (
     check_features,
     check_weights,

@@ -22,7 +22,7 @@ from compactlearn.core._devices import host
 from compactlearn.core._lazy import load
 from compactlearn.core._left_out import drop_left_out
 from compactlearn.core._params import Integer
-from compactlearn.core._unknown_labels import check_partial_targets
+from compactlearn.core._targets import check_labels
 from compactlearn.core._validation import n_rows_of
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import as_stored, top_labels
@@ -436,7 +436,7 @@ def _truth(model: Any, Y: Any, n_rows: int, n_labels: int, *, sep: str | None) -
         )
     if shape[1:] == (1,) and not scipy.sparse.issparse(Y):
         Y = scipy.sparse.csr_array(np.asarray(Y, dtype=np.float64))  # a label, not classes
-    targets, unknown = check_partial_targets(Y, n_rows, owner="evaluate")
+    targets = check_labels(Y, n_rows, owner="evaluate")
     if targets.n_labels != n_labels:
         raise ValueError(
             f"evaluate needs one column for each of the {n_labels} labels of fit, and Y has "
@@ -449,7 +449,7 @@ def _truth(model: Any, Y: Any, n_rows: int, n_labels: int, *, sep: str | None) -
             f"{targets.names!r:.200}; pass the same columns in the same order, for example "
             "Y[model.label_names_]."
         )
-    return targets.matrix if unknown is None else targets.matrix + unknown * np.nan
+    return targets.truth
 
 
 def _indicators(y: Any, classes: NDArray[Any], name: str) -> Any:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._left_out import leave_out
-from compactlearn.core._targets import Targets, check_targets
-from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
+from compactlearn.core._targets import Targets, check_labels, check_targets
+from compactlearn.core._unknown_labels import rows_that_count, with_absent
 from compactlearn.core._validation import check_features, check_weights
 from compactlearn.crossfit._together import check_groups
 from compactlearn.linalg._moments import Moments

@@ -34,8 +34,8 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._progress import track
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import Targets, take_rows
-from compactlearn.core._unknown_labels import check_labels, rows_that_count, with_absent
+from compactlearn.core._targets import Targets, check_labels, take_rows
+from compactlearn.core._unknown_labels import rows_that_count, with_absent
 from compactlearn.core._validation import (
     check_weights,
     n_rows_of,

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 SEPARATORS = (";", "|", "\t", "\n", ",")
 
 _FEWEST_ROWS = 0.1  # share of the rows that must be joined
-_FEWEST_CLASSES = 3  # joined classes, where their parts never stand alone
+_FEWEST_CLASSES = 3  # joined classes, where their parts are never alone
 _REUSED = 0.5  # share of the parts that more than one class must have
-_MOVING = 0.25  # share of those that must stand at several places
+_MOVING = 0.25  # share of those that must be at several places
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,12 @@ class Joined:
     n_rows: int  # whose value is joined
     example: str
 
-    def remedy(self) -> str:
-        """The call that reads them as labels."""
-        return f"fit(X, y, sep={self.separator!r})"
-
 
 def find_joined(classes: Sequence[str], counts: Sequence[int]) -> Joined | None:
-    """What the classes are joined by, if they look like it.
+    """Return what the classes, of ``counts`` rows each, are joined by, if they look like it.
 
-    ``counts`` holds the number of rows of each.
-
-    >>> find_joined(["jazz", "blues", "blues;jazz"], [5, 4, 3]).remedy()
-    "fit(X, y, sep=';')"
+    >>> find_joined(["jazz", "blues", "blues;jazz"], [5, 4, 3]).separator
+    ';'
     >>> find_joined(["Korea, North", "Korea, South", "Japan"], [5, 4, 3])
     """
     for separator in SEPARATORS:
@@ -57,7 +51,7 @@ def _parts(name: str, separator: str) -> list[str]:
 
 
 def _are_labels(split: Sequence[Sequence[str]]) -> bool:
-    """Whether the parts behave as labels do: each once in a combination, and used again."""
+    """Return whether parts behave as labels: once in a combination, and used again."""
     combinations = [parts for parts in split if len(parts) > 1]
     if any(len(set(parts)) < len(parts) for parts in combinations):
         return False

@@ -9,15 +9,13 @@ are a matrix. Blank names are dropped, and a name counts once in a row.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-
-__all__ = ["NamedLabels", "names_in_order", "read_labels_by_name", "read_names"]
 
 _NO_COLLECTIONS = (str, bytes, Mapping, scipy.sparse.sparray, scipy.sparse.spmatrix)
 _SHOWN = 5  # names in a message
@@ -34,7 +32,7 @@ class NamedLabels:
 def read_labels_by_name(
     Y: Any, *, sep: Any = None, known: Sequence[str] | None = None, owner: str = "fit"
 ) -> NamedLabels | None:
-    """Labels by name as a matrix; None where Y is something else, a matrix or a vector of classes.
+    """Return labels by name as a matrix; None where Y is a matrix or a vector of classes.
 
     With ``sep`` Y must be a column of joined names. ``known`` holds the names of an earlier fit, in
     the order of their columns: others are refused, and so are all where it is empty, which means
@@ -49,17 +47,12 @@ def read_labels_by_name(
     ['blues', 'jazz']
     >>> read_labels_by_name([[0, 1], [1, 1]])
     """
-    if sep is not None:
-        rows: Sequence[Any] | None = _split(Y, sep, owner)
-    else:
-        rows = _rows_of_names(Y)
-    return None if rows is None else read_names(rows, known, owner)
+    rows = _rows_of_names(Y) if sep is None else _split(Y, sep, owner)
+    return None if rows is None else _read_names(rows, known, owner)
 
 
-def read_names(
-    rows: Sequence[Any], known: Sequence[str] | None = None, owner: str = "fit"
-) -> NamedLabels:
-    """The matrix of rows that are collections of names."""
+def _read_names(rows: Sequence[Any], known: Sequence[str] | None, owner: str) -> NamedLabels:
+    """Return the matrix of rows that are collections of names."""
     if known is not None and not len(known):
         raise ValueError(
             f"{owner} was given labels by name, and the labels of fit were columns without names; "
@@ -73,10 +66,7 @@ def read_names(
         try:
             columns.extend(place.setdefault(name, len(place)) for name in row)
         except TypeError as error:  # a name that cannot be looked up: a list in a list
-            raise ValueError(
-                f"A row of labels must hold names, strings or whole numbers, and row {number} "
-                f"holds {_shown_row(row)}; pass one flat list of names for each row."
-            ) from error
+            raise ValueError(_no_name(list(row), number)) from error
         starts.append(len(columns))
     found = _checked_names(place, rows)
     names = list(known) if known is not None else names_in_order(found)
@@ -89,7 +79,7 @@ def read_names(
 
 
 def names_in_order(names: Iterable[Any]) -> list[str]:
-    """Different names in sorted order, whole numbers by their size, as strings.
+    """Return different names in sorted order, whole numbers by their size, as strings.
 
     >>> names_in_order(["b", "a", "b"]), names_in_order([10, 9])
     (['a', 'b'], ['9', '10'])
@@ -98,7 +88,7 @@ def names_in_order(names: Iterable[Any]) -> list[str]:
 
 
 def _columns_of(place: Mapping[Any, int], names: Sequence[str], owner: str) -> Any:
-    """The column of each name that was met, in the order of meeting; -1 for a blank one."""
+    """Return the column of each name that was met, in the order of meeting; -1 for a blank one."""
     column = {name: k for k, name in enumerate(names)}
     if len(column) < len(names):
         raise ValueError(
@@ -139,32 +129,30 @@ def _matrix(columns: array[int], starts: array[int], place: Any, names: Sequence
 
 
 def _checked_names(place: Mapping[Any, int], rows: Sequence[Any]) -> list[Any]:
-    """The names that are not blank, all of them strings or all of them whole numbers."""
+    """Return the names that are not blank, all of them strings or all of them whole numbers."""
     words = [name for name in place if isinstance(name, str)]
     numbers = [name for name in place if _is_whole(name)]
-    if len(words) + len(numbers) < len(place):
-        wrong = next(n for n in place if not isinstance(n, str) and not _is_whole(n))
-        raise ValueError(
-            f"A label's name must be a string or a whole number, and row {_row_with(wrong, rows)} "
-            f"of the labels holds {wrong!r:.40}; leave it out, or write it as a string."
-        )
+    wrong = [name for name in place if not isinstance(name, str) and not _is_whole(name)]
     if words and numbers:
-        raise ValueError(
-            f"The names of labels must be strings or whole numbers, and are a mixture of both, "
-            f"such as {words[0]!r:.40} and {numbers[0]!r}; write all of them as strings."
-        )
+        wrong = numbers
+    if wrong:
+        row = next(k for k, row in enumerate(rows) if any(one is wrong[0] for one in row))
+        raise ValueError(_no_name(wrong[0], row))
     return numbers or [word for word in words if word.strip()]
 
 
-def _row_with(name: Any, rows: Sequence[Any]) -> int:
-    return next(k for k, row in enumerate(rows) if any(one is name for one in row))
+def _no_name(value: Any, row: int) -> str:
+    return (
+        "The names of labels must be all strings or all whole numbers, in one flat list for each "
+        f"row, and row {row} holds {value!r:.60}; leave it out, or write all names as strings."
+    )
 
 
 # ---- which form they have -----------------------------------------------------------------------
 
 
 def _rows_of_names(Y: Any) -> Sequence[Any] | None:
-    """The rows of Y where they are collections of names."""
+    """Return the rows of Y where they are collections of names."""
     rows = _rows(Y)
     if rows is None or not len(rows):
         return None
@@ -188,7 +176,7 @@ def _rows_of_names(Y: Any) -> Sequence[Any] | None:
 
 
 def _rows(Y: Any) -> Sequence[Any] | None:
-    """Y as a sequence of what stands in its rows; None for matrices and what is no sequence."""
+    """Return Y as a sequence of its rows; None for matrices and what is no sequence."""
     if isinstance(Y, list | tuple):
         return Y
     if isinstance(Y, np.ndarray):
@@ -208,11 +196,8 @@ def _is_collection(row: Any) -> bool:
 
 
 def _is_collection_type(kind: type) -> bool:
-    return (
-        issubclass(kind, Iterable)
-        and issubclass(kind, Sized)
-        and not issubclass(kind, _NO_COLLECTIONS)
-    )
+    many = issubclass(kind, Iterable) and issubclass(kind, Sized)
+    return many and not issubclass(kind, _NO_COLLECTIONS)
 
 
 def _is_whole(value: Any) -> bool:
@@ -220,56 +205,35 @@ def _is_whole(value: Any) -> bool:
 
 
 def _no_collection(row: Any, number: int) -> str:
-    """The sentence for a row that is no collection of names."""
-    asked = (
-        "Labels by name must be a list, a tuple or a set of names for each row, and row "
-        f"{number} is "
-    )
+    """Return the sentence for a row that is no collection of names."""
+    remedy = "pass a list of names there, an empty one for a row without labels."
     if isinstance(row, str):
-        return (
-            f"{asked}the string {row!r:.60}; write [{row!r:.60}] for a single label, and pass "
-            "sep=';' (or another sign) where all rows are strings of joined names."
-        )
-    if row is None or type(row).__name__ == "NAType" or row != row:
-        return f"{asked}{row!r}; write an empty list for a row without labels."
-    return f"{asked}{row!r:.60}, of the type {type(row).__name__}; pass a list of names there."
-
-
-def _shown_row(row: Any) -> str:
-    return repr(list(row))[:60]
+        remedy = f"write [{row!r:.60}], or pass sep=';' where all rows are strings of joined names."
+    return (
+        "Labels by name must be a list, a tuple or a set of names for each row, and row "
+        f"{number} is {row!r:.60} ({type(row).__name__}); {remedy}"
+    )
 
 
 # ---- joined names -------------------------------------------------------------------------------
 
 
 def _split(Y: Any, sep: Any, owner: str) -> list[list[str]]:
-    """The names in the strings of a column."""
+    """Return the names in the strings of a column."""
     if not isinstance(sep, str) or not sep:
         raise ValueError(
             f"sep must be the sign between the names of a row, a string such as ';', and is "
             f"{sep!r:.40}; pass such a string, or leave sep out where labels are lists."
         )
     rows = _rows(Y)
-    if rows is None:
-        shape = "" if not hasattr(Y, "shape") else f" of shape {tuple(Y.shape)}"
+    wrong = next((k for k, row in enumerate(rows or ()) if not isinstance(row, str)), None)
+    if rows is None or wrong is not None:
+        shape = f" of shape {tuple(Y.shape)}" if hasattr(Y, "shape") else ""
+        found = f"{type(Y).__name__}{shape}"
+        if rows is not None and wrong is not None:
+            found += f" whose row {wrong} is {rows[wrong]!r:.60}"
         raise ValueError(
-            f"{owner} was given sep={sep!r}, which splits a column of strings, and labels that "
-            f"are a {type(Y).__name__}{shape}; pass such a column, or leave sep out."
+            f"{owner} with sep={sep!r} splits a column of strings, '' for a row without labels; "
+            f"got a {found}. Pass such a column, or leave sep out where rows are lists."
         )
-    return list(_parts(rows, sep))
-
-
-def _parts(rows: Iterable[Any], sep: str) -> Iterator[list[str]]:
-    for number, row in enumerate(rows):
-        if isinstance(row, str):
-            yield [part for part in map(str.strip, row.split(sep)) if part]
-            continue
-        remedy = (
-            "leave sep out where rows are lists."
-            if _is_collection(row)
-            else ("fill it with '' where a row has no label.")
-        )
-        raise ValueError(
-            f"With sep={sep!r} the labels of a row must be a string of joined names, and row "
-            f"{number} is {row!r:.60}; {remedy}"
-        )
+    return [[part for part in map(str.strip, row.split(sep)) if part] for row in rows]

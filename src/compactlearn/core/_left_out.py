@@ -14,27 +14,15 @@ from compactlearn.core._labels_by_name import read_labels_by_name
 from compactlearn.core._params import Integer, nearest
 from compactlearn.core._targets import Targets
 
-__all__ = ["drop_left_out", "leave_out", "refuse_leaving_out"]
-
 
 def leave_out(
     targets: Targets, weights: NDArray[np.float64] | None, min_label_count: int, exclude: Any
 ) -> tuple[Targets, list[Any]]:
     """Return the labels that are learnt, and the names (or column numbers) of all others.
 
-    Parameters
-    ----------
-    targets : Targets
-        Labels of all training rows.
-    weights : ndarray of shape (n_samples,) or None
-        A row of weight 2 counts twice.
-    min_label_count : int
-        Labels of fewer rows are left out.
-    exclude : str, int, or list of these, or None
-        Labels to leave out, by name or, where labels have no names, by column.
+    ``exclude`` has labels by name or, where labels have no names, by column; labels of fewer rows
+    than ``min_label_count``, of which one of weight 2 counts twice, are left out, too.
 
-    Examples
-    --------
     >>> from compactlearn.core._targets import check_targets
     >>> tags = check_targets([["jazz", "blues"], ["jazz"], ["jazz", "live"]], 3)
     >>> kept, excluded = leave_out(tags, None, 1, ["live"])
@@ -77,15 +65,6 @@ def drop_left_out(model: Any, Y: Any, *, sep: str | None = None, owner: str = "f
 
     Labels by name become a matrix. A matrix or frame may have all columns of ``fit``; those of
     labels that were left out are dropped. All other labels are returned as they are.
-
-    Parameters
-    ----------
-    model : fitted classifier
-    Y : labels in any form that ``fit`` takes
-    sep : str or None
-        The sign between names where Y is a column of joined names.
-    owner : str
-        Who asks, for messages.
     """
     names: Sequence[str] = getattr(model, "label_names_", None) or ()
     left: Sequence[Any] = getattr(model, "excluded_labels_", None) or ()
@@ -109,12 +88,6 @@ def refuse_leaving_out(estimator: Any, owner: str) -> None:
     """Raise ValueError if a classifier, or a step of it, would leave out labels.
 
     Its folds would leave out different ones.
-
-    Parameters
-    ----------
-    estimator : classifier
-    owner : str
-        Who asks, for the message.
     """
     usual = {"min_label_count": 1, "exclude": None}
     for name, value in estimator.get_params().items():
@@ -131,20 +104,16 @@ def _columns(exclude: Any, targets: Targets) -> list[int]:
     if exclude is None:
         return []
     asked = [exclude] if isinstance(exclude, str) or not np.iterable(exclude) else list(exclude)
-    if targets.names is not None:
-        place = {name: j for j, name in enumerate(targets.names)}
-        strange = [one for one in asked if str(one) not in place]
-        hint = nearest(str(strange[0]), targets.names) if strange else ""
-        has = f"names, {', '.join(map(repr, targets.names[:5]))}"
-    else:
-        place = {str(j): j for j in range(targets.n_labels)}
-        strange = [one for one in asked if not Integer(0, targets.n_labels - 1).accepts(one)]
-        hint, has = "", f"columns without names, 0 to {targets.n_labels - 1}"
-    if strange:
-        more = ", ..." if targets.names is not None and targets.n_labels > 5 else ""
+    known = targets.names or [str(j) for j in range(targets.n_labels)]
+    place = {name: j for j, name in enumerate(known)}
+    whole = Integer(0)
+    right = [str(one) in place and (targets.names or whole.accepts(one)) for one in asked]
+    if not all(right):
+        strange = asked[right.index(False)]
+        more = ", ..." if len(known) > 5 else ""
         raise ValueError(
-            f"exclude must hold labels that the training rows have ({has}{more}); got "
-            f"{strange[0]!r}. Leave it out of exclude.{hint}"
+            f"exclude must hold labels that the training rows have ({', '.join(known[:5])}{more}); "
+            f"got {strange!r}. Leave it out of exclude.{nearest(str(strange), known)}"
         )
     return [place[str(one)] for one in asked]
 

@@ -18,13 +18,18 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from compactlearn.core._compress import compress_rows, with_cells_once
-from compactlearn.core._devices import dispatches, labels_on_host, library_of, refuse_without_switch
+from compactlearn.core._devices import (
+    DeviceArray,
+    dispatches,
+    host,
+    labels_on_host,
+    library_of,
+    refuse_without_switch,
+)
 from compactlearn.core._forms import (
     continuous_labels,
     named_labels,
     not_an_array,
-    ragged_labels,
-    refuse_collections,
     refuse_gaps,
     refuse_unread,
     why_swapped,
@@ -76,10 +81,6 @@ def take_rows(X: Any, rows: Any) -> Any:
     return X.take(rows) if isinstance(X, Targets) else _safe_indexing(X, rows)
 
 
-class UnknownLabelsError(ValueError):
-    """Labels contain NaN where all have to be known."""
-
-
 def check_targets(
     Y: Any,
     n_rows: int,
@@ -90,7 +91,7 @@ def check_targets(
     owner: str = "fit",
     features: Any = None,
 ) -> Targets:
-    """Check labels given as a matrix, a frame, a vector of classes, or by name.
+    """Check labels, all of them known, given as a matrix, a frame, a vector of classes, or by name.
 
     ``sep`` is what joins the names of a row, ``names`` those of an earlier fit (see
     :func:`compactlearn.core._labels_by_name.read_labels_by_name`). Where ``features`` are given,
@@ -105,9 +106,47 @@ def check_targets(
     >>> check_targets([["b", "a"], []], 2).classes
     array(['a', 'b'], dtype='<U1')
     """
-    if isinstance(Y, Targets):
-        _check_rows(Y.matrix.shape[0], n_rows)
-        return Y
+    targets = _read(Y, n_rows, None, classes, names, sep, owner, features)
+    if targets is not Y and targets.unknown is not None:
+        raise ValueError(
+            "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
+            "fill the unknown labels, drop their rows, or use CompactClassifier or CMLLClassifier, "
+            "whose fit accepts them."
+        )
+    return targets
+
+
+def check_labels(
+    Y: Any,
+    n_rows: int,
+    *,
+    unknown: Any = None,
+    sep: Any = None,
+    owner: str = "fit",
+    features: Any = None,
+) -> Targets:
+    """Check labels as :func:`check_targets` does, of which some may be unknown.
+
+    Unknown are those that are NaN in a matrix, and those that ``unknown`` marks.
+
+    >>> targets = check_labels([[0.0, 1.0], [np.nan, 1.0]], 2)
+    >>> targets.matrix.toarray(), targets.unknown.toarray()
+    (array([[0., 1.],
+           [0., 1.]]), array([[0., 0.],
+           [1., 0.]]))
+    """
+    targets = _read(Y, n_rows, unknown, None, None, sep, owner, features)
+    if targets.unknown is not None and isinstance(features, DeviceArray):
+        raise ValueError(
+            f"{owner} takes unknown labels with NumPy and SciPy arrays alone, and X is on a "
+            "device; bring X to the host, or fill the unknown labels."
+        )
+    return targets
+
+
+def _read(
+    Y: Any, n_rows: int, unknown: Any, classes: Any, names: Any, sep: Any, owner: str, features: Any
+) -> Targets:
     if Y is None:
         raise ValueError(
             f"{owner} requires y to be passed, but the target y is None; pass the labels as lists "
@@ -118,89 +157,89 @@ def check_targets(
         Y = labels_on_host(Y) if dispatches() else Y
     refuse_unread(Y, "Y")
     try:
-        named = targets_by_name(Y, n_rows, classes, names, sep, owner)
-        return _read_targets(Y, n_rows, classes) if named is None else named
-    except UnknownLabelsError:
-        raise
+        if isinstance(Y, Targets):
+            targets = Y
+        else:
+            targets = _by_name(Y, classes, names, sep, owner)
+            if targets is None:
+                targets = _read_array(Y, n_rows, classes, unknown)
+        _check_rows(targets.matrix.shape[0], n_rows, targets.matrix.shape[1])
     except ValueError as error:
         reason = None if features is None else why_swapped(features, Y)
         if reason is None:
             raise
         raise ValueError(reason) from error
+    if unknown is None or targets.kind != "multilabel" or not (targets is Y or targets.by_name):
+        return targets
+    matrix, marks = _split(targets.matrix, read_unknown(unknown, targets.matrix.shape))
+    return replace(targets, matrix=matrix, unknown=marks)
 
 
-def targets_by_name(
-    Y: Any, n_rows: int, classes: Any, names: Sequence[str] | None, sep: Any, owner: str
-) -> Targets | None:
+def _by_name(Y: Any, classes: Any, names: Any, sep: Any, owner: str) -> Targets | None:
     """Return labels that are given by name; None for all others."""
     if names is None and classes is not None:
         names = names_in_order(classes)
     found = read_labels_by_name(Y, sep=sep, known=names, owner=owner)
     if found is None:
         return None
-    _check_rows(found.matrix.shape[0], n_rows)
     known = np.array(found.names)
     return Targets(found.matrix, known, "multilabel", found.names, np.dtype(np.int64), by_name=True)
 
 
-def _read_targets(Y: Any, n_rows: int, classes: Any) -> Targets:
-    names = column_names(Y)
-    if scipy.sparse.issparse(Y):
-        matrix, dtype = _check_sparse(Y), Y.dtype
-    else:
-        if np.ndim(given := label_array(Y)) == 0:
-            raise ValueError(not_an_array(Y))
+def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
+    """Return a matrix of labels, or a vector of classes."""
+    names, given = _column_names(Y), Y
+    if not scipy.sparse.issparse(Y):
+        given = _array(Y)
         if isinstance(Y, list | tuple) and given.ndim == 1:
             refuse_gaps(Y)
-        Y = given
-        if Y.ndim == 2 and Y.shape[1] == 1:
+        if given.ndim == 2 and given.shape[1] == 1:
             warn_user(
                 "A column-vector y was passed when a 1d array was expected; it is treated as one "
                 "class per row. Pass y.ravel(), or a sparse (N, 1) matrix to mean a single label.",
                 DataConversionWarning,
             )
-            Y = Y.ravel()
-        if Y.ndim == 1:
-            _check_rows(Y.shape[0], n_rows)
-            return _check_vector(Y, classes)
-        if Y.ndim != 2:
+            given = given.ravel()
+        if given.ndim == 1 and unknown is not None:
             raise ValueError(
-                f"Labels must be a matrix with one row per sample or a vector of classes, and "
-                f"have {Y.ndim} dimensions with shape {Y.shape}; reshape them."
+                "unknown says which labels of a matrix are unknown, and y is a vector of classes; "
+                "leave out the rows whose class is unknown, or pass a sparse (N, 1) matrix to mean "
+                "a single label."
             )
-        matrix, dtype = _check_dense(Y), Y.dtype
-    _check_rows(matrix.shape[0], n_rows, matrix.shape[1])
-    n_labels = matrix.shape[1]
-    if n_labels == 0:
-        raise ValueError("Y has no columns; it needs at least one label. Pass a 0/1 matrix.")
-    if classes is not None and len(classes) != n_labels:
+        if given.ndim == 1:
+            _check_rows(given.shape[0], n_rows)
+            return _check_vector(given, classes)
+    if given.ndim != 2 or given.shape[1] == 0:
         raise ValueError(
-            f"classes names {len(classes)} labels, but Y has {n_labels} columns; for a label "
+            "Labels must be a 0/1 matrix with one row per sample and one column per label, lists "
+            f"of names, or a vector of classes; got an array of shape {given.shape}. Reshape it."
+        )
+    if classes is not None and len(classes) != given.shape[1]:
+        raise ValueError(
+            f"classes names {len(classes)} labels, but Y has {given.shape[1]} columns; for a label "
             "matrix leave classes out or pass one entry per column."
         )
-    return Targets(
-        matrix,
-        np.arange(n_labels),
-        "multilabel",
-        names,
-        dtype if dtype.kind in "iu" else np.dtype(np.int64),
-    )
+    rows = with_cells_once(given.tocsr()) if scipy.sparse.issparse(given) else _compressed(given)
+    matrix, marks = _split(rows, None if unknown is None else read_unknown(unknown, rows.shape))
+    dtype = given.dtype if given.dtype.kind in "iu" else np.dtype(np.int64)
+    return Targets(matrix, np.arange(matrix.shape[1]), "multilabel", names, dtype, unknown=marks)
 
 
-def label_array(Y: Any) -> NDArray[Any]:
-    """Return labels as an array; rows of different lengths are refused."""
+def _array(Y: Any) -> NDArray[Any]:
+    """Return labels as an array; raise ValueError where they are none."""
     try:
-        return np.asarray(Y)
-    except ValueError as error:  # rows of different lengths: sets of labels
-        raise ValueError(ragged_labels()) from error
+        found = np.asarray(Y)
+    except ValueError as error:  # rows of different lengths that hold no names
+        raise ValueError(not_an_array(Y)) from error
+    if found.ndim == 0:
+        raise ValueError(not_an_array(Y))
+    return found
 
 
-def column_names(Y: Any) -> list[str] | None:
+def _column_names(Y: Any) -> list[str] | None:
     """Return the names of the columns of a frame, None for all else."""
     columns = getattr(Y, "columns", None)
-    if columns is None or len(np.shape(Y)) != 2:
-        return None
-    return [str(name) for name in columns]
+    return None if columns is None or np.ndim(Y) != 2 else [str(name) for name in columns]
 
 
 def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None:
@@ -214,46 +253,70 @@ def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None
         )
 
 
-def _check_sparse(Y: Any) -> Any:
-    Y = with_cells_once(scipy.sparse.csr_array(Y, copy=False))
-    data = Y.data.astype(np.float64)
-    _refuse_other_values(data[data != 0])
-    matrix = scipy.sparse.csr_array((data, Y.indices, Y.indptr), shape=Y.shape)
-    if data.size and not data.all():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    return matrix
-
-
-def _check_dense(Y: NDArray[Any]) -> Any:
+def _compressed(Y: NDArray[Any]) -> Any:
+    """Return a dense matrix as CSR, in which a missing value of pandas is NaN."""
     if Y.dtype.kind not in "biuf":
+        missing = [[type(value).__name__ == "NAType" for value in row] for row in Y]
         try:
-            Y = Y.astype(np.float64)
+            Y = np.where(missing, np.nan, Y).astype(np.float64)
         except (TypeError, ValueError) as error:
-            if any(type(value).__name__ == "NAType" for value in Y.ravel()):
-                _refuse_other_values(np.array([np.nan]))
             raise ValueError(named_labels(Y)) from error
-    return compress_rows(Y, check=_refuse_other_values)
+    return compress_rows(Y)
+
+
+def _split(rows: Any, hidden: Any) -> tuple[Any, Any]:
+    """Return the present labels of a CSR matrix, and the unknown ones: NaN or ``hidden``."""
+    data = rows.data.astype(np.float64)
+    Y = scipy.sparse.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)
+    if hidden is not None:  # whatever is written there
+        Y = scipy.sparse.csr_array(Y - Y.multiply(hidden))
+    gaps = np.isnan(Y.data)
+    _refuse_other_values(Y.data[(Y.data != 0) & ~gaps])
+    unknown = hidden
+    if gaps.any():
+        unknown = _cells(Y, gaps)
+        unknown = unknown if hidden is None else scipy.sparse.csr_array(unknown.maximum(hidden))
+    present = Y.data == 1
+    return (Y if present.all() else _cells(Y, present)), unknown if _marks_any(unknown) else None
+
+
+def _cells(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
+    """Return ones in place of some of the stored values, and nothing in place of the others."""
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    indptr = before[matrix.indptr].astype(matrix.indptr.dtype)
+    return scipy.sparse.csr_array(
+        (np.ones(indptr[-1]), matrix.indices[chosen], indptr), shape=matrix.shape
+    )
+
+
+def _marks_any(unknown: Any) -> bool:
+    return unknown is not None and unknown.nnz > 0
+
+
+def read_unknown(unknown: Any, shape: tuple[int, int]) -> Any:
+    """Return a csr_array with a one for every cell that is marked."""
+    if library_of(unknown) is not None:
+        unknown = host(unknown)
+    marks: Any = unknown if scipy.sparse.issparse(unknown) else np.asarray(unknown)
+    stored: Any = marks.data if scipy.sparse.issparse(marks) else marks
+    valid = marks.dtype.kind in "biuf" and np.isin(stored, (0, 1)).all()
+    if marks.shape != shape or not valid:
+        raise ValueError(
+            f"unknown must be a Boolean matrix of the shape of Y, {shape}, True where a label is "
+            f"not known; got shape {marks.shape} and type {marks.dtype}. Pass such a matrix."
+        )
+    cells = with_cells_once(marks.tocsr()) if scipy.sparse.issparse(marks) else compress_rows(marks)
+    return _cells(cells, cells.data != 0)
 
 
 def _refuse_other_values(values: NDArray[Any]) -> None:
-    good = values == 1
-    if good.all():
-        return
-    value = values[~good][0]
-    if np.isnan(value):
-        raise UnknownLabelsError(
-            "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
-            "fill the unknown labels, drop their rows, or use CompactClassifier or CMLLClassifier, "
-            "whose fit accepts them."
+    wrong = values[values != 1]
+    if wrong.size:
+        raise ValueError(
+            f"Every label must be 0 or 1, and Y contains {wrong[0]:g}; for -1/+1 labels pass "
+            "Y > 0, where rows are lists of label numbers pass sets, [set(row) for row in Y], and "
+            "for several classes per column binarise them first."
         )
-    if np.isinf(value):
-        raise ValueError("Y contains infinity; every label must be 0 or 1. Repair those entries.")
-    raise ValueError(
-        f"Every label must be 0 or 1, and Y contains {value}; for -1/+1 labels pass Y > 0, where "
-        "rows are lists of label numbers pass sets, [set(row) for row in Y], and for several "
-        "classes per column binarise them first."
-    )
 
 
 def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
@@ -263,7 +326,6 @@ def _check_vector(y: NDArray[Any], classes: Any) -> Targets:
         )
     if y.dtype.kind == "c":
         raise ValueError("Complex data not supported in y; pass the classes as plain values.")
-    refuse_collections(y)
     refuse_gaps(y)
     kind = type_of_target(y)
     if "continuous" in kind:
@@ -310,5 +372,5 @@ def _warn_joined(classes: NDArray[Any], counts: NDArray[np.intp]) -> None:
             f"{int(counts.sum())} values look like several labels joined by "
             f"{joined.separator!r}, such as {joined.example!r:.60}: every combination becomes a "
             f"class of its own, {classes.size} in all. If they are labels, say so: "
-            f"{joined.remedy()}."
+            f"fit(X, y, sep={joined.separator!r})."
         )

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import Targets
-from compactlearn.core._unknown_labels import check_labels, rows_that_count
+from compactlearn.core._targets import Targets, check_labels
+from compactlearn.core._unknown_labels import rows_that_count
 from compactlearn.core._validation import check_features, check_weights, with_rows_to_take
 from compactlearn.crossfit._fold_sums import sum_folds
 from compactlearn.crossfit._folds import Split, make_splits, member_splits

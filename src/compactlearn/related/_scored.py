@@ -22,8 +22,8 @@ from compactlearn.compact._inputs import TrainingData, check_training
 from compactlearn.compact._model_size import Weighed
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
+from compactlearn.core._targets import check_labels
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._unknown_labels import check_labels
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._build import require_finite_squares

@@ -1,5 +1,7 @@
 """Labels by name become the matrix that they spell, and what spells none is refused in words."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from compactlearn.core._joined import SEPARATORS
 from compactlearn.core._labels_by_name import names_in_order, read_labels_by_name
 from compactlearn.core._targets import Targets, check_targets
 
@@ -17,9 +20,10 @@ ROWS = st.lists(st.lists(WORDS, max_size=5), min_size=1, max_size=12)
 
 
 def literal(rows):
-    """Names in order and the matrix, cell by cell."""
-    names = sorted({name for row in rows for name in row})
-    return names, np.array([[float(name in row) for name in names] for row in rows])
+    """Names in order and the matrix, by scikit-learn."""
+    theirs = MultiLabelBinarizer()
+    matrix = theirs.fit_transform(rows)
+    return theirs.classes_.tolist(), matrix
 
 
 @settings(max_examples=200, deadline=None)
@@ -81,23 +85,16 @@ def test_whole_numbers_are_names_in_sets_and_in_rows_of_other_lengths():
     "Y",
     [
         [[0, 1], [1, 1]],
-        [[True, False], [False, True]],
-        [[0.0, np.nan], [1.0, 0.0]],
         [[None, 1], [0, 1]],
         np.eye(3),
         sp.csr_array(np.eye(3)),
         pd.DataFrame({"a": [0, 1], "b": [1, 1]}),
-        pl.DataFrame({"a": [0, 1], "b": [1, 1]}),
         ["jazz", "blues"],
-        ("jazz", "blues"),
-        np.array(["jazz", "blues"]),
-        pd.Series(["jazz", "blues"]),
-        pl.Series([1, 2]),
+        pl.Series(["jazz", "blues"]),
         [3, 4],
         [[0, 1], [1]],
         np.array([["jazz", "blues"], ["folk", "soul"]]),
         {"jazz": [0, 1]},
-        "jazz",
         iter([["jazz"]]),
         [],
     ],
@@ -121,44 +118,25 @@ def test_blank_names_are_dropped():
     assert read_labels_by_name([[""], ["a"]], known=["a"]).matrix.sum() == 1
 
 
-def test_a_name_counts_once():
-    found = read_labels_by_name([["a", "a", "b", "a"]])
-    np.testing.assert_array_equal(found.matrix.toarray(), [[1, 1]])
-
-
+SEVERAL = "all strings or all whole numbers, in one flat list"
 REFUSED = {
-    "a string among lists": ([["a"], "b"], r"list.*row 1 is the string 'b'.*\['b'\].*sep"),
-    "None among lists": ([["a"], None], r"row 1 is None.*an empty list"),
-    "NaN among lists": (pd.Series([["a"], np.nan]), r"row 1 is nan.*an empty list"),
-    "a number among lists": ([["a"], 3], r"row 1 is 3, of the type int.*a list of names"),
-    "None in a list": ([["a"], ["b", None]], r"string or a whole number.*row 1 .*None.*leave it"),
-    "NaN in a list": ([["a"], [np.nan]], r"row 1 .*nan"),
-    "a float in a set": ([{"a"}, {1.5}], r"row 1 .*1\.5.*write it as a string"),
-    "a bool in a set": ([{True, False}], r"string or a whole number"),
-    "a list in a list": ([["a"], [["b"]]], r"row 1 .*\[\['b'\]\].*one flat list"),
-    "words and numbers": ([["a"], [3]], r"mixture.*'a' and 3.*as strings"),
-}
-
-
-@pytest.mark.parametrize(("Y", "said"), REFUSED.values(), ids=REFUSED.keys())
-def test_refused(Y, said):
-    with pytest.raises(ValueError, match=said):
-        read_labels_by_name(Y)
-
-
-SEPARATED = {
+    "a string among lists": ([["a"], "b"], None, r"row 1 is 'b' \(str\); write \['b'\].*sep"),
+    "None among lists": ([["a"], None], None, r"row 1 is None.*an empty one"),
+    "NaN among lists": (pd.Series([["a"], np.nan]), None, r"row 1 is nan.*an empty one"),
+    "None in a list": ([["a"], ["b", None]], None, f"{SEVERAL}.*row 1 holds None; leave it"),
+    "a bool in a set": ([{True, False}], None, SEVERAL),
+    "a list in a list": ([["a"], [["b"]]], None, rf"{SEVERAL}.*row 1 holds \[\['b'\]\]"),
+    "words and numbers": ([["a"], [3]], None, f"{SEVERAL}.*row 1 holds 3.*as strings"),
     "no sign": (["a"], "", r"sep must be .*';'.*is ''"),
-    "a number": (["a"], 3, r"sep must be .*is 3"),
-    "lists": ([["a"]], ";", r"row 0 is \['a'\].*leave sep out"),
-    "None": (["a", None], ";", r"row 1 is None.*''"),
-    "NaN": (pd.Series(["a", np.nan]), ";", r"row 1 is nan.*''"),
-    "a matrix": (np.eye(2), ";", r"column of strings.*ndarray of shape \(2, 2\).*leave sep out"),
-    "a frame": (pd.DataFrame(np.eye(2)), ";", r"DataFrame of shape \(2, 2\)"),
+    "a number as a sign": (["a"], 3, r"sep must be .*is 3"),
+    "lists to split": ([["a"]], ";", r"row 0 is \['a'\].*leave sep out"),
+    "None to split": (["a", None], ";", r"''.*row 1 is None"),
+    "a matrix to split": (np.eye(2), ";", r"column of strings.*ndarray of shape \(2, 2\)"),
 }
 
 
-@pytest.mark.parametrize(("Y", "sep", "said"), SEPARATED.values(), ids=SEPARATED.keys())
-def test_refused_with_a_separator(Y, sep, said):
+@pytest.mark.parametrize(("Y", "sep", "said"), REFUSED.values(), ids=REFUSED.keys())
+def test_refused(Y, sep, said):
     with pytest.raises(ValueError, match=said):
         read_labels_by_name(Y, sep=sep)
 
@@ -191,11 +169,51 @@ def test_targets_of_names():
             check_targets(wrong, 4)
 
 
-def test_as_scikit_learn_has_it():
-    rng = np.random.default_rng(0)
-    rows = [[f"name {k}" for k in rng.choice(300, rng.integers(0, 9))] for _ in range(500)]
-    theirs = MultiLabelBinarizer(sparse_output=True)
-    expected = theirs.fit_transform(rows)
-    found = read_labels_by_name(rows)
-    assert found.names == theirs.classes_.tolist()
-    assert (found.matrix != expected).nnz == 0
+# ---- joined labels that were meant to be several ------------------------------------------------
+
+
+def warnings_of(y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        check_targets(y, len(y))
+    return [str(w.message) for w in caught if "joined by" in str(w.message)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n_labels=st.integers(2, 12),
+    separator=st.sampled_from(SEPARATORS),
+    blank=st.sampled_from(["", " "]),
+    seed=st.integers(0, 2**16),
+)
+def test_joined_labels_are_named_and_the_remedy_reads_them(n_labels, separator, blank, seed):
+    rng = np.random.default_rng(seed)
+    rows = [[f"word{j}" for j in np.flatnonzero(rng.random(n_labels) < 0.3)] for _ in range(60)]
+    rows += [[f"word{j}"] for j in range(n_labels)] + [["word0", "word1"]] * 10
+    y = [f"{blank}{separator}{blank}".join(rng.permutation(row)) for row in rows]
+    (message,) = warnings_of(y)
+    assert f"fit(X, y, sep={separator!r})" in message
+    names, matrix = literal(rows)
+    found = check_targets(y, len(y), sep=separator)
+    assert found.names == names
+    np.testing.assert_array_equal(found.matrix.toarray(), matrix)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Korea, North", "Korea, South", "Congo, Republic", "Congo, Democratic Republic", "Chad"],
+        ["Smith, John", "Smith, Anna", "Jones, John", "Jones, Anna", "Brown, John"],
+        ["Paris, France", "Lyon, France", "Bonn, Germany", "Ulm, Germany"],
+        ["bear", "polar bear", "brown bear", "sea lion", "lion", "sea"],
+        ["rock-n-roll", "jazz", "drum-and-bass", "hip-hop", "trip-hop"],
+        ["yes", "no", "yes, but later"],
+        ["1,5", "2,5", "3,5", "4,0", "5,0"],
+        [*["jazz", "blues"] * 10, "jazz;blues"],
+        [1, 2, 3],
+    ],
+    ids=lambda names: str(names[0]),
+)
+@pytest.mark.parametrize("times", [1, 10])
+def test_ordinary_names_are_left_alone(names, times):
+    assert warnings_of(names * times) == []
