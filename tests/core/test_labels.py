@@ -13,7 +13,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from compactlearn.core._joined import SEPARATORS
 from compactlearn.core._labels_by_name import names_in_order, read_labels_by_name
-from compactlearn.core._targets import Targets, check_targets
+from compactlearn.core._targets import Targets, check_labels, check_targets
 
 WORDS = st.text(alphabet="abcdé ;,|-0", min_size=1, max_size=4).filter(str.strip)
 ROWS = st.lists(st.lists(WORDS, max_size=5), min_size=1, max_size=12)
@@ -167,6 +167,18 @@ def test_targets_of_names():
     for wrong in (rows, targets):
         with pytest.raises(ValueError, match=r"have 4 and 3"):
             check_targets(wrong, 4)
+
+
+def test_labels_are_unknown_where_they_are_nan_or_marked():
+    Y = np.array([[1.0, np.nan, 0.0], [7.0, 1.0, 1.0]])
+    marks = np.array([[0, 0, 1], [1, 0, 1]])
+    for form in (np.asarray, sp.csr_array, pd.DataFrame):
+        found = check_labels(form(Y), 2, unknown=form(marks) if form is not pd.DataFrame else marks)
+        np.testing.assert_array_equal(found.matrix.toarray(), [[1, 0, 0], [0, 1, 0]])
+        np.testing.assert_array_equal(found.unknown.toarray(), [[0, 1, 1], [1, 0, 1]])
+        np.testing.assert_array_equal(
+            found.truth.toarray(), [[1, np.nan, np.nan], [np.nan, 1, np.nan]]
+        )
 
 
 # ---- joined labels that were meant to be several ------------------------------------------------
