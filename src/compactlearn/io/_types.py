@@ -58,7 +58,6 @@ _HOMES = {
         "SLEECClassifier SLRM TopicClassifier"
     ),
     "compactlearn.related._sleec": "LocalEmbedding LocalLearner",
-    "compactlearn.related._compressed_sensing": "RandomCodes",
     "scipy.sparse": "csc_array csc_matrix csr_array csr_matrix",
     "sklearn.compose": "ColumnTransformer",
     "sklearn.decomposition": "TruncatedSVD",

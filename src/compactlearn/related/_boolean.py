@@ -26,13 +26,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Real, Seed
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._original import Original
-from compactlearn.linalg._ridge import BIASES
-from compactlearn.related._scored import WeightedClassifier, predicted_codes
+from compactlearn.related._scored import WeightedClassifier, predicted_codes, ridge
 
 Array = NDArray[np.float64]
 
@@ -55,12 +52,8 @@ class BooleanClassifier(WeightedClassifier):
         Sets that would gain nothing are not taken.
     tau : float in (0, 1], default=0.5
         A candidate for a set is a label with all those that this share of its rows also has.
-    cost : float, default=1.0
-        What a label costs that a row has not, but gets by a set; one that it has gains 1.
     alpha : float, default=1.0
         Penalty of the ridge regression on the sets' use.
-    bias : {"free", "none", "penalised", "target"}, default="free"
-        Its intercept, see :class:`CompactClassifier`.
     scores : {"largest", "binary"}, default="largest"
         "binary" are the Boolean product itself, 0 or 1, as published: rankings have many ties.
     threshold : float, default=0.5
@@ -110,9 +103,7 @@ class BooleanClassifier(WeightedClassifier):
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "tau": (Real(0, 1, open_low=True),),
-        "cost": (Real(0),),
         "alpha": (Real(0),),
-        "bias": (Choice(*BIASES),),
         "scores": (Choice("largest", "binary"),),
         "threshold": (Real(),),
         "random_state": (Seed(),),
@@ -123,18 +114,14 @@ class BooleanClassifier(WeightedClassifier):
         n_label_components: int | float | str = "auto",
         *,
         tau: float = 0.5,
-        cost: float = 1.0,
         alpha: float = 1.0,
-        bias: str = "free",
         scores: str = "largest",
         threshold: float = 0.5,
         random_state: Any = None,
     ) -> None:
         self.n_label_components = n_label_components
         self.tau = tau
-        self.cost = cost
         self.alpha = alpha
-        self.bias = bias
         self.scores = scores
         self.threshold = threshold
         self.random_state = random_state
@@ -146,18 +133,14 @@ class BooleanClassifier(WeightedClassifier):
     def _learn(self, data: TrainingData) -> None:
         Y = scipy.sparse.csr_array(data.targets.matrix)
         m = label_count(self.n_label_components, Y.shape[1])
-        found = boolean_factors(Y, m, self.tau, self.cost, data.weights)
+        found = boolean_factors(Y, m, self.tau, data.weights)
         self.basis_, self.gains_ = found.basis, found.gains
         self.n_components_ = self.basis_.shape[0]
-        self.coef_, self.intercept_ = self._ridge(data, found.usage)
+        coef, self.intercept_ = ridge(
+            data.X, found.usage.toarray(), float(self.alpha), data.weights
+        )
+        self.coef_ = coef.T.copy()
         self._used_above = float(self.threshold) if self.scores == "binary" else None
-
-    def _ridge(self, data: TrainingData, usage: Any) -> tuple[Array, Array]:
-        if not self.n_components_:  # no row has a label
-            return np.zeros((0, data.X.shape[1])), np.zeros(0)
-        model = PaperClassifier(Original(), alpha=self.alpha, bias=self.bias, threshold=0.5)
-        model.fit(data.X, usage, data.weights)
-        return model.regressor_.coef_, model.regressor_.intercept_
 
     def _scored(self, X: Any) -> Array:
         codes = predicted_codes(X, self.coef_, self.intercept_)
@@ -174,7 +157,7 @@ class BooleanClassifier(WeightedClassifier):
 
 
 def largest_of_sets(codes: Array, basis: Any) -> Array:
-    """The largest code (n, M) of the sets that contain a label.
+    """Return the largest code (n, M) of the sets that contain a label.
 
     >>> basis = scipy.sparse.csr_array(np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]))
     >>> largest_of_sets(np.array([[0.2, 0.7]]), basis)[0, :2]
@@ -192,20 +175,18 @@ _TIE = 1e-9  # gains are sums of weights, equal but for rounding
 
 @dataclass(frozen=True)
 class Factors:
-    """The product, and what it gains of Y with each factor more."""
+    """The product, and the gain of each factor."""
 
     usage: scipy.sparse.csr_array  # V (N, m)
     basis: scipy.sparse.csr_array  # W (m, M)
     gains: Array  # (m,), positive
 
 
-def boolean_factors(
-    Y: Any, size: int, tau: float, cost: float = 1.0, weights: Array | None = None
-) -> Factors:
-    """Up to ``size`` factors; fewer where no candidate gains anything more.
+def boolean_factors(Y: Any, size: int, tau: float, weights: Array | None = None) -> Factors:
+    """Return up to ``size`` factors; fewer where no candidate gains anything more.
 
-    A zero that is covered costs ``cost``; a row counts by its weight. Y is a CSR matrix of ones,
-    and nothing here is denser than it, the candidates and the product.
+    A row counts by its weight. Y is a CSR matrix of ones, and nothing here is denser than it, the
+    candidates and the product.
     """
     candidates = candidate_rows(Y, tau, weights)
     lengths = np.diff(candidates.indptr).astype(np.float64)
@@ -216,7 +197,7 @@ def boolean_factors(
     chosen: list[int] = []
     gains: list[float] = []
     for _ in range(size):
-        own = _gains(uncovered, covered, candidates, lengths, cost)
+        own = _gains(uncovered, covered, candidates, lengths)
         totals = np.asarray(own.T @ w).ravel()
         best = int(np.argmax(totals >= totals.max() * (1.0 - _TIE)))
         if totals[best] <= _TIE:
@@ -235,7 +216,7 @@ def boolean_factors(
 
 
 def candidate_rows(Y: Any, tau: float, weights: Array | None = None) -> Any:
-    """(M, M) Boolean: the labels that at least a share ``tau`` of a label's rows also have."""
+    """Return (M, M) the labels that at least a share ``tau`` of a label's rows also have."""
     heavy = Y if weights is None else scipy.sparse.diags_array(weights) @ Y
     together = scipy.sparse.csr_array(Y.T @ heavy)
     own = together.diagonal()
@@ -246,12 +227,12 @@ def candidate_rows(Y: Any, tau: float, weights: Array | None = None) -> Any:
 
 
 def boolean_product(usage: Any, basis: Any) -> Any:
-    """V o W as a CSR matrix of ones."""
+    """Return V o W as a CSR matrix of ones."""
     return _ones(scipy.sparse.csr_array(usage @ basis))
 
 
-def _gains(uncovered: Any, covered: Any, candidates: Any, lengths: Array, cost: float) -> Any:
-    """What each row gains by each candidate, where that is more than nothing (N, M), sparse.
+def _gains(uncovered: Any, covered: Any, candidates: Any, lengths: Array) -> Any:
+    """Return the positive gains of each row by each candidate (N, M), sparse.
 
     Of a candidate's labels, a row has some ones that are not covered yet, some labels that are
     covered already, and the rest are zeros that would be. Without the first there is no gain, so
@@ -260,7 +241,7 @@ def _gains(uncovered: Any, covered: Any, candidates: Any, lengths: Array, cost: 
     ones = scipy.sparse.csr_array(uncovered @ candidates.T)
     known = ones.sign().multiply(covered @ candidates.T).tocsr()
     zeros = _where(ones, lengths[ones.indices]) - ones - known
-    gains = scipy.sparse.csr_array(ones - cost * zeros)
+    gains = scipy.sparse.csr_array(ones - zeros)
     gains.data[gains.data < _TIE] = 0.0
     gains.eliminate_zeros()
     return gains

@@ -3,14 +3,8 @@
 z = A y,   zhat(x) by ridge regression,   yhat(x) = the k-sparse y whose A y is near zhat(x)
 
 y (M,) labels of a row, A (m, M) random, z (m,) its codes. If no row has more than k labels,
-m of the order k log M measurements are enough to recover them.
-
-Random measurements of the labels: V = Y A' with a matrix A (m, M) that knows no data.
-
-Sparse vectors from a few measurements of them: orthogonal matching pursuit and CoSaMP.
-
-For every row z (m,) a vector y (M,) with at most k entries is sought whose measurements A y come
-near z. Many rows go on together; each has a support of its own.
+m of the order k log M measurements are enough to recover them, by orthogonal matching pursuit or
+CoSaMP. Many rows are recovered together; each has a support of its own.
 """
 
 from __future__ import annotations
@@ -23,21 +17,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.compact._paper import PaperClassifier
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.core._weight import owned
-from compactlearn.embeddings._base import Embedded, Plan, Traits
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, check_labels_to_encode
-from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._ridge import BIASES
-from compactlearn.related._scored import WeightedClassifier, predicted_codes
+from compactlearn.related._scored import WeightedClassifier, predicted_codes, ridge
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
-
-MEASUREMENTS = ("hadamard", "gaussian")
 
 
 class CompressedSensingClassifier(WeightedClassifier):
@@ -61,8 +47,6 @@ class CompressedSensingClassifier(WeightedClassifier):
         number of labels of a training row. No more than m count.
     alpha : float, default=1.0
         Penalty of the ridge regression on the measurements.
-    bias : {"free", "none", "penalised", "target"}, default="free"
-        Its intercept, see :class:`CompactClassifier`.
     threshold : float, default=0.5
         A label is predicted where its recovered value is strictly above.
     random_state : int, RandomState, Generator or None, default=None
@@ -86,8 +70,8 @@ class CompressedSensingClassifier(WeightedClassifier):
     Notes
     -----
     The program of the authors of PLST (an early version of mlc_lsdr) is ``recovery="cosamp",
-    alpha=0.1, bias="penalised"``; as here it keeps 0/1 labels, lets the constant column of the
-    Hadamard matrix be drawn, and makes k rounds of CoSaMP.
+    alpha=0.1`` with a penalised intercept; as here it keeps 0/1 labels, lets the constant column of
+    the Hadamard matrix be drawn, and makes k rounds of CoSaMP.
 
     OMP finds every label set of at most k labels from its true measurements if the coherence of A,
     the largest cosine between two of its columns, is below 1 / (2k - 1) (Tropp 2004).
@@ -108,17 +92,14 @@ class CompressedSensingClassifier(WeightedClassifier):
     >>> model = CompressedSensingClassifier(6, random_state=0).fit(data.X, data.Y)
     >>> model.sparsity_, model.predict(data.X).shape
     (3, (593, 6))
-    >>> model.encode(data.Y[:2]).shape
-    (2, 6)
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
-        "measurement": (Choice(*MEASUREMENTS),),
+        "measurement": (Choice("hadamard", "gaussian"),),
         "recovery": (Choice("omp", "cosamp"),),
         "sparsity": (Integer(1), Choice("mean", "max")),
         "alpha": (Real(0),),
-        "bias": (Choice(*BIASES),),
         "threshold": (Real(),),
         "random_state": (Seed(),),
     }
@@ -131,7 +112,6 @@ class CompressedSensingClassifier(WeightedClassifier):
         recovery: str = "omp",
         sparsity: int | str = "max",
         alpha: float = 1.0,
-        bias: str = "free",
         threshold: float = 0.5,
         random_state: Any = None,
     ) -> None:
@@ -140,21 +120,18 @@ class CompressedSensingClassifier(WeightedClassifier):
         self.recovery = recovery
         self.sparsity = sparsity
         self.alpha = alpha
-        self.bias = bias
         self.threshold = threshold
         self.random_state = random_state
 
     def _learn(self, data: TrainingData) -> None:
-        codes = RandomCodes(
-            self.n_label_components, self.measurement, random_state=self.random_state
-        )
-        model = PaperClassifier(codes, alpha=self.alpha, bias=self.bias, threshold=0.5)
-        model.fit(data.X, data.targets.matrix, data.weights)
-        self.coef_, self.intercept_ = model.regressor_.coef_, model.regressor_.intercept_
+        Y = data.targets.matrix
+        m, rng = label_count(self.n_label_components, Y.shape[1]), seeded(self.random_state)
+        gaussian = self.measurement == "gaussian"
+        A = rng.standard_normal((m, Y.shape[1])) if gaussian else hadamard_rows(Y.shape[1], m, rng)
+        coef, self.intercept_ = ridge(data.X, Y @ A.T, float(self.alpha), data.weights)
+        self.coef_, self.measurements_, self.n_components_ = coef.T.copy(), A, m
         self._recovery = self.recovery  # as fitted: parameters may change afterwards
-        self.measurements_ = model.embedding_.measurements_
-        self.n_components_ = self.measurements_.shape[0]
-        self.sparsity_ = min(self._labels_of_a_row(data), self.n_components_)
+        self.sparsity_ = min(self._labels_of_a_row(data), m)
 
     def _labels_of_a_row(self, data: TrainingData) -> int:
         if not isinstance(self.sparsity, str):
@@ -166,41 +143,8 @@ class CompressedSensingClassifier(WeightedClassifier):
         return max(1, int(np.ceil(mean * (1.0 - 1e-12))))
 
     def _scored(self, X: Any) -> Array:
-        return self.recover(predicted_codes(X, self.coef_, self.intercept_))
-
-    def encode(self, Y: Any) -> Array:
-        """Return the measurements of labels, of shape (n_samples, n_components).
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
-        """
-        check_is_fitted(self, "measurements_")
-        known: Any = self.label_space_
-        labels = check_labels_to_encode(Y, known.n_labels, known.vector_classes, known.names)
-        return labels @ self.measurements_.T
-
-    def recover(self, codes: Any, k: int | None = None) -> Array:
-        """Return the labels' values that fit measurements, of shape (n_samples, n_labels).
-
-        Parameters
-        ----------
-        codes : array-like of shape (n_samples, n_components)
-            Measurements, true or predicted.
-        k : int or None, default=None
-            How many labels a row may have; by default ``sparsity_``.
-        """
-        check_is_fitted(self, "measurements_")
-        codes = np.asarray(codes, dtype=np.float64)
-        if codes.ndim != 2 or codes.shape[1] != self.n_components_:
-            raise ValueError(
-                f"recover needs codes with {self.n_components_} columns, one per measurement, and "
-                f"was given shape {codes.shape}; pass what encode returns."
-            )
-        recovery = self._recovery
-        return recovered(self.measurements_, codes, k or self.sparsity_, recovery)
+        codes = predicted_codes(X, self.coef_, self.intercept_)
+        return recovered(self.measurements_, codes, self.sparsity_, self._recovery)
 
     @property
     def n_parameters_(self) -> int:
@@ -209,81 +153,10 @@ class CompressedSensingClassifier(WeightedClassifier):
         return int(self.coef_.size + self.intercept_.size + self.measurements_.size)
 
 
-class RandomCodes(EncodesLabels):
-    """Codes that are random combinations of the labels, and the linear decoder of least norm.
-
-    :class:`~compactlearn.related.CompressedSensingClassifier` decodes them better.
-
-    Parameters
-    ----------
-    n_label_components : int, float in (0, 1] or "auto", default="auto"
-        m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
-    measurement : {"hadamard", "gaussian"}, default="hadamard"
-        Different columns of a Hadamard matrix, entries -1 and +1, or normal numbers.
-    random_state : int, RandomState, Generator or None, default=None
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-
-    Attributes
-    ----------
-    measurements_ : ndarray of shape (n_label_components_, n_labels)
-        A.
-    decoder_, offset_, codes_, projection_ (None), n_feature_components_, n_label_components_, \
-solver_, n_features_in_, feature_names_in_
-        As in :class:`CMLL`.
-    """
-
-    host_only: ClassVar[bool] = True
-    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        "n_label_components": COUNTS,
-        "measurement": (Choice(*MEASUREMENTS),),
-        "random_state": (Seed(),),
-        "solver": ROUTES,
-    }
-
-    def __init__(
-        self,
-        n_label_components: int | float | str = "auto",
-        measurement: str = "hadamard",
-        random_state: Any = None,
-        solver: str = "auto",
-    ) -> None:
-        self.n_label_components = n_label_components
-        self.measurement = measurement
-        self.random_state = random_state
-        self.solver = solver
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(regime=self.solver)
-
-    def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        m = label_count(self.n_label_components, n_labels)
-        return Plan(components=0, keeps_features=True, n_codes=m, problem="right")
-
-    def solve(self, pair: Pair) -> Embedded:
-        m = label_count(self.n_label_components, pair.n_right)
-        rng = seeded(self.random_state)
-        if self.measurement == "gaussian":
-            return _embedded(pair, rng.standard_normal((m, pair.n_right)))
-        return _embedded(pair, hadamard_rows(pair.n_right, m, rng))
-
-    def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded:
-        assert result.codes.right_weights is not None
-        return _embedded(pair, result.codes.right_weights.T[:m])
-
-    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
-        super().adopt(result, *args, **kwargs)
-        weights = result.codes.right_weights
-        assert weights is not None
-        self.measurements_ = owned(weights.T)
-
-    def _encoded(self, labels: Any) -> Array:
-        return labels @ self.measurements_.T
-
-
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
-    """So many different columns, drawn at random, of the first ``n_labels`` rows of the smallest
-    Hadamard matrix (Sylvester's) that has them; as rows, the constant one among them.
+    """Return ``count`` different columns, drawn at random and as rows, of a Hadamard matrix.
+
+    It is the smallest one of Sylvester's with ``n_labels`` rows, of which the first are taken.
 
     >>> hadamard_rows(3, 4, np.random.RandomState(0)).shape
     (4, 3)
@@ -296,25 +169,13 @@ def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Arra
     return 1.0 - 2.0 * (common & 1).astype(np.float64)
 
 
-def _embedded(pair: Pair, A: Array) -> Embedded:
-    weights = A.T.copy()
-    return Embedded(
-        codes=pair.combined_codes(weights),
-        projection=None,
-        decoder=np.asarray(np.linalg.pinv(A).T, dtype=np.float64),
-        offset=np.zeros(pair.n_right),
-        solver=f"closed-{pair.regime}",
-    )
-
-
-#: Residuals this short, relative to the row, are zero: what was sought is found.
-FOUND = 1e-10
+_FOUND = 1e-10  # residuals this short, relative to the row, are zero
 
 _CELLS = 1 << 22  # numbers of the measured columns of supports that are held at a time
 
 
 def recovered(A: Array, Z: Array, k: int, way: str) -> Array:
-    """Rows (n, M) with at most k entries, by "omp" or "cosamp", from measurements (n, m)."""
+    """Return rows (n, M) with at most k entries, by "omp" or "cosamp", from measurements (n, m)."""
     solve: Callable[[Array, Array, int], Array] = omp if way == "omp" else cosamp
     k = min(k, *A.shape)
     Y = np.zeros((Z.shape[0], A.shape[1]))
@@ -348,7 +209,7 @@ def omp(A: Array, Z: Array, k: int) -> Array:
         Y[rows] = 0.0
         Y[rows[:, None], own] = weights
         rest[rows] = Z[rows] - Y[rows] @ A.T
-        rows = rows[np.linalg.norm(rest[rows], axis=1) > FOUND * lengths[rows]]
+        rows = rows[np.linalg.norm(rest[rows], axis=1) > _FOUND * lengths[rows]]
         if not rows.size:
             break
     return Y
@@ -386,21 +247,22 @@ def _unit_columns(A: Array) -> Array:
 
 
 def _largest(values: Array, count: int) -> Places:
-    """The places (n, count) of the entries of largest magnitude; of equal ones the first."""
+    """Return the places (n, count) of the entries of largest magnitude; of equal ones the first."""
     return np.argsort(-_graded(values), axis=1, kind="stable")[:, :count]
 
 
 def _graded(values: Array) -> Array:
-    """Magnitudes in units of the largest of their row, to nine digits: entries of -1 and +1 make
-    many of them equal, and rounding must not decide between these."""
+    """Return magnitudes in units of the largest of their row, to nine digits.
+
+    Entries of -1 and +1 make many of them equal, and rounding must not decide between these.
+    """
     sizes = np.abs(values)
     largest = sizes.max(axis=1, keepdims=True, initial=0.0)
     return np.round(sizes / np.where(largest > 0, largest, 1.0), 9)
 
 
 def _least_squares(A: Array, Z: Array, support: Places, used: NDArray[np.bool_]) -> Array:
-    """Coefficients (n, s) of least squares, of least norm where columns depend on each other; 0
-    for places that are not used."""
+    """Return coefficients (n, s) of least squares and of least norm; 0 where not used."""
     columns = A.T[support] * used[:, :, None]  # (n, s, m)
     gram, cross = columns @ columns.transpose(0, 2, 1), columns @ Z[:, :, None]
     largest = np.einsum("nss->ns", gram).max(axis=1)
@@ -416,7 +278,7 @@ def _least_squares(A: Array, Z: Array, support: Places, used: NDArray[np.bool_])
 
 
 def _sound(gram: Array) -> NDArray[np.bool_]:
-    """Which Gram matrices (n, s, s) can be divided by without losing more than ten digits."""
+    """Return which Gram matrices (n, s, s) lose no more than ten digits when divided by."""
     try:
         pivots = np.einsum("nss->ns", np.linalg.cholesky(gram))
     except np.linalg.LinAlgError:  # at least one is singular

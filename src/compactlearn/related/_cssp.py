@@ -5,9 +5,8 @@
     Y (N, M) labels, T = scale Y + 1 shift' the labels as they are coded, C (N, m) the chosen
     columns of T, which are the codes, W (m, M) = C^+ T the decoder.
 
-Which m columns are best is hard to say; leverages, the squared lengths of the rows of T's leading
-right singular vectors, are what the published method draws them by. A choice that is greedy in the
-objective itself is nested and needs no chance.
+The published method draws columns by their leverages, the squared lengths of the rows of T's
+leading right singular vectors. A greedy choice by the objective itself is nested.
 """
 
 from __future__ import annotations
@@ -17,11 +16,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Integer, Seed
+from compactlearn.core._params import Choice, Constraint, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
+from compactlearn.embeddings._base import Embedded, Embedding, Plan, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, with_constant
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._pairs import Pair
 from compactlearn.related._coded_labels import CODINGS, CodedLabels, least_squares
@@ -30,7 +28,7 @@ Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class CSSP(EncodesLabels):
+class CSSP(Embedding):
     """Column subset selection: some labels are learnt, and the others follow by least squares.
 
     The codes are m of the labels themselves, so a model's codes have names. A label that is not
@@ -41,21 +39,16 @@ class CSSP(EncodesLabels):
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500). Labels that add
         nothing to those before them are not chosen, with a warning.
-    selection : {"greedy", "leverage", "sampled"}, default="greedy"
+    selection : {"greedy", "sampled"}, default="greedy"
         "greedy" takes one label after the other, each time that with which least squares recovers
-        most; "leverage" the m labels of largest leverage; "sampled" draws them without
-        repetition, with chances in proportion to their leverages.
-    rank : int or "size", default="size"
-        How many leading right singular vectors the leverages are of; "size" is m. With a number,
-        the choice for fewer labels is the beginning of that for more. Greedy needs none.
+        most; "sampled" draws them without repetition, with probabilities in proportion to their
+        leverages for m singular vectors.
     coding : {"centred", "binary", "signed"}, default="centred"
         The labels that least squares is about. "centred" has an intercept: labels that go with
         none of the chosen ones keep their mean. "binary" are 0 and 1, "signed" -1 and +1, without
         an intercept.
     random_state : int, RandomState, Generator or None, default=None
         For ``selection="sampled"``.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
 
     Attributes
     ----------
@@ -100,32 +93,22 @@ solver_, n_features_in_, feature_names_in_
     host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
-        "selection": (Choice("greedy", "leverage", "sampled"),),
-        "rank": (Integer(1), Choice("size")),
+        "selection": (Choice("greedy", "sampled"),),
         "coding": (Choice(*CODINGS),),
         "random_state": (Seed(),),
-        "solver": ROUTES,
     }
 
     def __init__(
         self,
         n_label_components: int | float | str = "auto",
         selection: str = "greedy",
-        rank: int | str = "size",
         coding: str = "centred",
         random_state: Any = None,
-        solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.selection = selection
-        self.rank = rank
         self.coding = coding
         self.random_state = random_state
-        self.solver = solver
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(regime=self.solver)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -145,29 +128,20 @@ solver_, n_features_in_, feature_names_in_
         gram = labels.gram()
         if self.selection == "greedy":
             return greedy(gram, m)
-        rank = m if isinstance(self.rank, str) else min(int(self.rank), gram.shape[0])
-        scores = leverages(gram, rank)
-        if self.selection == "leverage":
-            return largest_first(scores, m)
-        return drawn(scores, m, seeded(self.random_state))
+        return drawn(leverages(gram, m), m, seeded(self.random_state))
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
-        if self.selection != "greedy" and isinstance(self.rank, str):
+        if self.selection != "greedy":
             return None  # other leverages, and so another choice
         return _embedded(CodedLabels.of(pair, self.coding), _places(result)[:m])
 
     def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
         super().adopt(result, *args, **kwargs)
         self.selected_ = _places(result)
-        self._scale = 2.0 if self.coding == "signed" else 1.0
-        self._constant = result.codes.constant
-
-    def _encoded(self, labels: Any) -> Array:
-        return with_constant(self._scale * labels[:, self.selected_].toarray(), self._constant)
 
 
 def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
-    """The outcome for these columns."""
+    """Return the outcome for these columns."""
     pair = labels.pair
     cross = labels.gram_columns(chosen)
     W = least_squares(cross[chosen], cross.T)
@@ -186,7 +160,7 @@ def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
 
 
 def _places(result: Embedded) -> Places:
-    """The chosen columns, of an outcome."""
+    """Return the chosen columns of an outcome."""
     weights = result.codes.right_weights
     assert weights is not None
     return np.argmax(np.abs(weights), axis=0)
@@ -200,7 +174,7 @@ _WIDTH = 128  # columns that are multiplied at a time
 
 
 def leverages(gram: Any, rank: int) -> Array:
-    """Squared lengths of the rows of T's leading right singular vectors; they sum to their number.
+    """Return the squared lengths of the rows of T's leading right singular vectors.
 
     >>> leverages(np.diag([1.0, 3.0, 2.0]), 2)
     array([0., 1., 1.])
@@ -209,19 +183,11 @@ def leverages(gram: Any, rank: int) -> Array:
     return np.einsum("ij,ij->i", vectors, vectors)
 
 
-def largest_first(scores: Array, count: int) -> Places:
-    """The columns of largest scores, less those whose score is zero.
-
-    >>> largest_first(np.array([0.2, 0.0, 0.5, 0.2]), 4)
-    array([2, 0, 3])
-    """
-    order = np.argsort(-np.round(scores / TIE), kind="stable")[:count]
-    return order[scores[order] > TIE]
-
-
 def drawn(scores: Array, count: int, rng: np.random.RandomState) -> Places:
-    """Different columns, one after the other, each with a chance in proportion to its score among
-    those that are left (the first to arrive of waiting times with these rates)."""
+    """Return different columns, each drawn in proportion to its score among those that are left.
+
+    They are the first to arrive of waiting times with these rates.
+    """
     waiting = rng.exponential(size=scores.size)
     arrivals = np.full(scores.size, np.inf)
     np.divide(waiting, scores, out=arrivals, where=scores > TIE)
@@ -230,10 +196,10 @@ def drawn(scores: Array, count: int, rng: np.random.RandomState) -> Places:
 
 
 def greedy(gram: Any, count: int) -> Places:
-    """One column after the other: that which, with those before it, lets least squares recover most
-    of T. Columns that are combinations of those before are none.
+    """Return columns one after the other, each the one that lets least squares recover most of T.
 
-    With R the part of T outside the span of the chosen columns, column j gains
+    Columns that are combinations of those before are left out. With R the part of T outside the
+    span of the chosen columns, column j gains
     ``||R'r_j||^2 / ||r_j||^2``. Both are carried along (Farahat, Ghodsi and Kamel 2013), so that a
     step costs one product with T'T.
     """
@@ -262,7 +228,7 @@ def greedy(gram: Any, count: int) -> Places:
 
 
 def _squares(gram: Any) -> tuple[Array, Array]:
-    """Squared lengths of the columns of ``T'T`` and of T."""
+    """Return the squared lengths of the columns of ``T'T`` and of T."""
     n = gram.shape[0]
     energies, lengths = np.empty(n), np.empty(n)
     for start in range(0, n, _WIDTH):

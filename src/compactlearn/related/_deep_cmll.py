@@ -42,9 +42,7 @@ from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import COUNTS
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import symmetric_roots
-from compactlearn.linalg._learning import learn
 from compactlearn.linalg._row_sums import column_moments, weighted_sum
-from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 from compactlearn.metrics._checks import row_blocks
@@ -58,7 +56,7 @@ from compactlearn.related._networks import (
     torch_module,
     train,
 )
-from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._scored import ScoredClassifier, ridge
 
 Array = NDArray[np.float64]
 
@@ -296,11 +294,9 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.layers_ = (*hidden, (unit * W[:, :d], unit * b[:d]))
         self.projection_ = now.factor * start.P
         self._shift = start.mean @ self.projection_
-        pair = RowsPair.of_rows(now.U, Y)
-        learned = learn(pair, None, pair.codes_of(now.V), float(self.alpha))
-        self.coef_, self.intercept_ = learned.coefficients, learned.intercept
+        self.coef_, self.intercept_ = ridge(now.U, now.V, float(self.alpha))
         self.decoder_ = (Y.T @ now.V).T
-        self.offset_ = pair.mean_right - now.V.mean(axis=0) @ self.decoder_
+        self.offset_ = Y.mean(axis=0) - now.V.mean(axis=0) @ self.decoder_
         self.n_feature_components_, self.n_label_components_ = start.sizes
 
     # ---- predicting ---------------------------------------------------------------------------

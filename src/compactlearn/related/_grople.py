@@ -15,15 +15,14 @@ Labels in groups of those that occur together: spectral clustering of their cosi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._params import Choice, Constraint, Integer, Real
-from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
+from compactlearn.embeddings._base import Embedded, Embedding, Plan, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import ROUTES, EncodesLabels, with_constant
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import all_eigenpairs, leading_eigenpairs
@@ -36,7 +35,7 @@ Places = NDArray[np.intp]
 _STEPS = 5  # of proximal gradients for T, to one solution for U
 
 
-class GroPLE(EncodesLabels):
+class GroPLE(Embedding):
     """Group preserving label embedding: a low-rank factorisation with group-sparse decoders.
 
     Labels that occur together form a group, and a code is of use to a group as a whole or not at
@@ -58,8 +57,6 @@ class GroPLE(EncodesLabels):
     max_iter : int, default=200
     tol : float, default=1e-5
         The alternation ends when the objective falls by less than this share in a round.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
 
     Attributes
     ----------
@@ -111,7 +108,6 @@ solver_, n_features_in_, feature_names_in_
         "coding": (Choice(*CODINGS),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
-        "solver": ROUTES,
     }
 
     def __init__(
@@ -123,7 +119,6 @@ solver_, n_features_in_, feature_names_in_
         coding: str = "centred",
         max_iter: int = 200,
         tol: float = 1e-5,
-        solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.n_groups = n_groups
@@ -132,11 +127,6 @@ solver_, n_features_in_, feature_names_in_
         self.coding = coding
         self.max_iter = max_iter
         self.tol = tol
-        self.solver = solver
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(regime=self.solver)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -161,14 +151,6 @@ solver_, n_features_in_, feature_names_in_
         together = CodedLabels.of(pair, "binary").gram_columns(np.arange(n_labels))
         return label_groups(together, min(max(1, count), n_labels))
 
-    def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
-        super().adopt(result, *args, **kwargs)
-        self._encoder = result.codes.right_weights
-        self._constant = result.codes.constant
-
-    def _encoded(self, labels: Any) -> Array:
-        return with_constant(labels @ self._encoder, self._constant)
-
 
 @dataclass(frozen=True)
 class GroupProblem:
@@ -180,17 +162,17 @@ class GroupProblem:
     l2: float  # of all rows together
 
     def encoder(self, T: Array) -> Array:
-        """R (M, m): the best codes are Z R."""
+        """Return R (M, m): the best codes are Z R."""
         return least_squares(self_product(T) + self.l1 * np.eye(T.shape[0]), T).T
 
     def value(self, R: Array, T: Array) -> float:
-        """The objective of codes Z R and decoder T."""
+        """Return the objective of codes Z R and decoder T."""
         A, F = R.T @ self.gram @ R, R.T @ self.gram
         missed = np.trace(self.gram) - 2.0 * np.vdot(F, T) + np.vdot(T, A @ T)
         return float(missed + self.l1 * np.trace(A) + self.l2 * _parts(T, self.groups).sum())
 
     def alternated(self, T: Array, max_iter: int, tol: float) -> tuple[Array, Array]:
-        """The decoder at the end, and the objective with its best codes after every round."""
+        """Return the decoder, and the objective with its best codes after every round."""
         R = self.encoder(T)
         path = [self.value(R, T)]
         for _ in range(max_iter):
@@ -202,7 +184,7 @@ class GroupProblem:
         return T, np.array(path)
 
     def improved(self, R: Array, T: Array) -> Array:
-        """Some proximal steps for the decoder of codes Z R; none raises the objective."""
+        """Return the decoder of codes Z R after some proximal steps; none raises the objective."""
         A, F = R.T @ self.gram @ R, R.T @ self.gram
         largest = float(all_eigenpairs((A + A.T) / 2)[0][0])
         if largest <= 0.0:
@@ -212,7 +194,7 @@ class GroupProblem:
         return T
 
     def balanced(self, R: Array, T: Array) -> Array:
-        """The decoder, every row divided by the factor by which its code had better be multiplied.
+        """Return the decoder, every row divided by the best factor of its code.
 
         The product of both stays the same. ``l1 c^2 |u|^2 + l2 |t| / c`` is least where its
         derivative in c is zero. Without this the penalties would find that factor by slow steps.
@@ -225,7 +207,7 @@ class GroupProblem:
 
 
 def shortened(T: Array, groups: Places, length: float) -> Array:
-    """The group soft threshold: every part of a row within a group, shortened by a length.
+    """Return rows whose part within each group is shortened by a length.
 
     >>> shortened(np.array([[3.0, 4.0, 0.5]]), np.array([0, 0, 1]), 1.0)
     array([[2.4, 3.2, 0. ]])
@@ -236,13 +218,13 @@ def shortened(T: Array, groups: Places, length: float) -> Array:
 
 
 def _parts(T: Array, groups: Places) -> Array:
-    """Lengths (m, n_groups) of the parts of rows."""
+    """Return the lengths (m, n_groups) of the parts of rows."""
     members = (groups[:, None] == np.arange(groups.max() + 1)).astype(np.float64)
     return np.sqrt(T**2 @ members)
 
 
 def _principal(gram: Array, size: int) -> Array:
-    """Principal directions (size, M) as rows; zero where there are no more."""
+    """Return principal directions (size, M) as rows; zero where there are no more."""
     vectors = leading_eigenpairs(gram, size).vectors
     T = np.zeros((size, gram.shape[0]))
     T[: vectors.shape[1]] = (vectors * peak_signs(vectors)).T
@@ -265,7 +247,7 @@ def _embedded(labels: CodedLabels, T: Array, R: Array, path: Array) -> Embedded:
 
 
 def label_groups(gram: Array, count: int) -> Places:
-    """The group (M,) of every label, from ``Y'Y``; groups are numbered by their first label.
+    """Return the group (M,) of every label, from ``Y'Y``; groups are numbered by their first label.
 
     Nothing is drawn: the centres start from labels that are far from each other.
 
@@ -287,7 +269,7 @@ def label_groups(gram: Array, count: int) -> Places:
 
 
 def _spectral_points(gram: Array, count: int) -> Array:
-    """Leading eigenvectors of the normalised cosines, rows of length 1."""
+    """Return leading eigenvectors of the normalised cosines, rows of length 1."""
     lengths = np.sqrt(np.maximum(np.diag(gram), 0.0))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
     cosines = gram * inverse * inverse[:, None]
@@ -298,7 +280,7 @@ def _spectral_points(gram: Array, count: int) -> Array:
 
 
 def _far_apart(points: Array, count: int) -> list[int]:
-    """The first point, and then each time that which is farthest from those before."""
+    """Return the first point, and then each time the one farthest from those before."""
     chosen = [0]
     distances = np.sum((points - points[0]) ** 2, axis=1)
     while len(chosen) < count and distances.max() > 1e-9:

@@ -8,46 +8,59 @@ ridge I)^-1 of a ridge regression, so codes V = Qy b are the leading solutions o
 
     Qy Hat Qy b = rho^2 (Qy^2 + label_penalty Qy) b.
 
-:mod:`compactlearn.related._label_kernel` writes that in the distinct label sets.
+Rows with the same labels have the same code, so a kernel of order N is one of order S, the number
+of distinct label sets. With the letters of :mod:`compactlearn.linalg._pairs`, and
+
+    E (N, S) which row has which set, its rows times the roots of their weights, n = E'1 the weight
+    of a set (E'E = diag(n)), Kc (S, S) the kernel of the sets, centred by the weights,
+
+the kernel of the rows is Q = E Kc E'. The columns of E diag(n)^(-1/2) are orthonormal, so from
+diag(n)^(1/2) Kc diag(n)^(1/2) = U diag(s) U' come all eigenvectors of Q that are not zero.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core import _memory as memory
 from compactlearn.core._params import Choice, Constraint, Flag, Real
-from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall, shared_ridge
+from compactlearn.embeddings._base import (
+    Embedded,
+    Embedding,
+    Plan,
+    Traits,
+    note_shortfall,
+    shared_ridge,
+)
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import EncodesLabels
+from compactlearn.linalg import _dense as dense
+from compactlearn.linalg._codes import peak_signs
+from compactlearn.linalg._eigen import Status, all_eigenpairs, leading_eigenpairs, numerical_rank
+from compactlearn.linalg._learning import ridge_of
+from compactlearn.linalg._operators import Operator, Plain, Product, sandwich, weighted
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._coded_labels import least_squares
-from compactlearn.related._label_kernel import (
-    LABEL_KERNELS,
-    DistinctRows,
-    LabelKernel,
-    SetCodes,
-    canonical_codes,
-    label_basis,
-)
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class KernelEmbedded(Embedded):
-    """An outcome, and how label vectors that were not met get their codes."""
+    """An outcome, and the codes of the distinct label sets."""
 
     distinct: DistinctRows = field(kw_only=True)
     kernel: LabelKernel = field(kw_only=True)
     set_codes: SetCodes = field(kw_only=True)
 
 
-class KernelLabelSpace(EncodesLabels):
+class KernelLabelSpace(Embedding):
     """Feature-aware non-linear label space transformation, by kernel canonical correlation.
 
     A code is a smooth function of the whole label vector, of those that a ridge regression on the
@@ -80,8 +93,6 @@ class KernelLabelSpace(EncodesLabels):
     decoder_ridge : float, default=1.0
         Penalty of the ridge regression from the training rows' codes to their labels. The squares
         of a code sum up to the number of rows, or less.
-    solver : {"auto", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same. Rows are needed, so there are no moments.
 
     Attributes
     ----------
@@ -111,18 +122,8 @@ solver_, n_features_in_, feature_names_in_
     of the labels, its width, how codes are joined, the number of each kind, and the way back to
     labels, a ridge regression, are our reading.
 
-    Kernel matrices of order N are not needed. Rows with equal labels have equal codes: let E (N,
-    S) say which row has which of the S distinct label sets, n be how many rows have each (by their
-    weight), and Kc the sets' kernel, centred by n; then Qy = E Kc E'. From
-    ``diag(n)^(1/2) Kc diag(n)^(1/2) = U diag(s) U'`` comes a basis
-
-        T = E diag(n)^(-1/2) U diag(s / (s + label_penalty))^(1/2),
-
-    orthonormal where there is no penalty, in which Qy^2 + label_penalty Qy becomes the identity:
-    codes are V = T u sqrt(N) with the leading eigenvectors u of T' Hat T, of the order of the label
-    kernel's rank. A new label vector y has the code ``k(y) W + constant`` with its kernel values
-    k(y) to the S sets and W = diag(n)^(1/2) U diag(s (s + label_penalty))^(-1/2) u sqrt(N). A
-    matrix of order S is decomposed, and the S sets are kept with the model.
+    Kernel matrices of order N are not needed: rows with equal labels have equal codes, and a matrix
+    of the order of the distinct label sets is decomposed.
 
     Codes are nested. Kernels on the features come by ``KernelMap``. Fits from sums or blocks of
     rows are refused.
@@ -141,20 +142,19 @@ solver_, n_features_in_, feature_names_in_
     >>> from compactlearn.related import KernelLabelSpace
     >>> data = load("emotions")
     >>> method = KernelLabelSpace(3).fit(data.X, data.Y)
-    >>> method.codes_.shape, method.encode(data.Y[:2]).shape
-    ((593, 3), (2, 3))
+    >>> method.codes_.shape
+    (593, 3)
     """
 
     host_only: ClassVar[bool] = True
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
-        "label_kernel": (Choice(*LABEL_KERNELS),),
+        "label_kernel": (Choice("rbf", "linear"),),
         "label_gamma": (Real(0, open_low=True), Choice("auto")),
         "ridge": (Real(0), Choice("shared")),
         "label_penalty": (Real(0),),
         "joined": (Flag(),),
         "decoder_ridge": (Real(0),),
-        "solver": (Choice("auto", "dual", "krylov"),),
     }
 
     def __init__(
@@ -166,7 +166,6 @@ solver_, n_features_in_, feature_names_in_
         label_penalty: float = 1.0,
         joined: bool = False,
         decoder_ridge: float = 1.0,
-        solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.label_kernel = label_kernel
@@ -175,12 +174,10 @@ solver_, n_features_in_, feature_names_in_
         self.label_penalty = label_penalty
         self.joined = joined
         self.decoder_ridge = decoder_ridge
-        self.solver = solver
 
     @property
     def traits(self) -> Traits:
-        regime = "krylov" if self.solver == "auto" else self.solver
-        return Traits(regime=regime, shares_penalty=self.ridge == "shared", needs_rows=True)
+        return Traits(regime="krylov", shares_penalty=self.ridge == "shared", needs_rows=True)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -194,7 +191,7 @@ solver_, n_features_in_, feature_names_in_
 
         def codes(kernel: LabelKernel, penalty: float) -> SetCodes:
             basis = label_basis(rows, distinct, kernel)
-            return canonical_codes(rows, basis, kernel, m, ridge=ridge, penalty=penalty)
+            return canonical_codes(rows, basis, m, ridge=ridge, penalty=penalty)
 
         found = codes(kernel, float(self.label_penalty))
         if self.joined:
@@ -242,20 +239,193 @@ solver_, n_features_in_, feature_names_in_
     def adopt(self, result: Embedded, *args: Any, **kwargs: Any) -> None:
         super().adopt(result, *args, **kwargs)
         assert isinstance(result, KernelEmbedded)
-        found = result.set_codes
         self.label_gamma_ = result.kernel.gamma
-        by_kernel = result.kernel.name != "linear"
-        # Label sets, and what kernel values to them are multiplied by; what labels are multiplied
-        # by; the constant.
-        self._by_kernel = (result.distinct.sets, found.kernel_weights) if by_kernel else None
-        self._by_labels = (found.linear_weights,) if self.joined or not by_kernel else None
-        self._constant = (found.constant,)
 
-    def _encoded(self, labels: Any) -> Array:
-        codes = np.tile(self._constant[0], (labels.shape[0], 1))
-        if self._by_labels is not None:
-            codes += labels @ self._by_labels[0]
-        if self._by_kernel is not None:
-            sets, weights = self._by_kernel
-            codes += LabelKernel("rbf", self.label_gamma_).between(labels, sets) @ weights
-        return codes
+
+@dataclass(frozen=True)
+class DistinctRows:
+    """The label sets of some rows, each once, in the order in which they appear."""
+
+    sets: Any  # (S, M) CSR
+    places: NDArray[np.intp]  # (N,) which of them a row has
+    counts: Array  # (S,) rows that have it, by their weight
+
+    @classmethod
+    def of(cls, labels: Any, weights: Array | None = None) -> DistinctRows:
+        """Return those of a matrix, sparse or dense.
+
+        >>> found = DistinctRows.of(np.array([[0, 1], [1, 1], [0, 1]]))
+        >>> found.sets.toarray(), found.places, found.counts
+        (array([[0., 1.],
+               [1., 1.]]), array([0, 1, 0]), array([2., 1.]))
+        """
+        matrix = scipy.sparse.csr_array(labels, dtype=np.float64, copy=True)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        known: dict[tuple[bytes, bytes], int] = {}
+        first: list[int] = []
+        places = np.empty(matrix.shape[0], dtype=np.intp)
+        for row in range(matrix.shape[0]):
+            own = slice(matrix.indptr[row], matrix.indptr[row + 1])
+            key = (matrix.indices[own].tobytes(), matrix.data[own].tobytes())
+            if key not in known:
+                known[key] = len(first)
+                first.append(row)
+            places[row] = known[key]
+        counts = np.bincount(places, weights, minlength=len(first)).astype(np.float64)
+        return cls(matrix[first], places, counts)
+
+    @classmethod
+    def of_pair(cls, pair: RowsPair) -> DistinctRows:
+        """Return those of the right block."""
+        return cls.of(pair.right, pair.weights)
+
+    @cached_property
+    def mean_square(self) -> float:
+        """The mean squared distance of two rows."""
+        share = self.counts / self.counts.sum()
+        mean = self.sets.T @ share
+        squares = (self.sets * self.sets).T @ share
+        return 2.0 * float(np.sum(np.maximum(squares - mean * mean, 0.0)))
+
+    def chosen(self, pair: RowsPair) -> Operator:
+        """Return E."""
+        n_rows = self.places.size
+        ones = (np.ones(n_rows), self.places, np.arange(n_rows + 1))
+        E = scipy.sparse.csr_array(ones, shape=(n_rows, self.counts.size))
+        return weighted(E, pair.left.roots)
+
+
+@dataclass(frozen=True)
+class LabelKernel:
+    """``exp(-gamma |y - z|^2)``, or ``y . z``."""
+
+    name: str
+    gamma: float
+
+    def between(self, A: Any, B: Any) -> Array:
+        """Return values (a, b) for the rows of two CSR matrices.
+
+        >>> one, two = scipy.sparse.eye_array(2, format="csr"), np.array([[1.0, 1.0]])
+        >>> LabelKernel("rbf", np.log(2)).between(one, scipy.sparse.csr_array(two))
+        array([[0.5],
+               [0.5]])
+        """
+        products = (A @ B.T).toarray()
+        if self.name == "linear":
+            return products
+        squares = _lengths(A)[:, None] + _lengths(B)
+        products *= 2.0
+        distances = np.maximum(np.subtract(squares, products, out=squares), 0.0, out=squares)
+        distances *= -self.gamma
+        return np.exp(distances, out=distances)
+
+
+def _lengths(A: Any) -> Array:
+    return np.asarray((A * A).sum(axis=1))
+
+
+@dataclass(frozen=True)
+class SetCodes:
+    """Codes of the distinct sets."""
+
+    codes: Array  # (S, k)
+    values: Array  # (k,) squared correlations
+    status: Status
+
+    def taken(self, columns: Any) -> SetCodes:
+        """Return some of the codes, or all in another order."""
+        return replace(self, codes=self.codes[:, columns], values=self.values[columns])
+
+    def alternating(self, other: SetCodes, size: int) -> SetCodes:
+        """Return the first of both, then the second of both, and so on, up to ``size`` codes."""
+        ranks = [np.arange(one.values.size) for one in (self, other)]
+        order = np.argsort(np.concatenate(ranks), kind="stable")[:size]
+        statuses = (self.status, other.status)
+        both = SetCodes(
+            np.hstack([self.codes, other.codes]),
+            np.concatenate([self.values, other.values]),
+            Status.MAX_ITER if Status.MAX_ITER in statuses else self.status,
+        )
+        return both.taken(order)
+
+
+@dataclass(frozen=True)
+class LabelBasis:
+    """Eigenpairs of the rows' kernel Q by the distinct sets; no penalty enters them."""
+
+    distinct: DistinctRows
+    squares: Array  # (r,) s, largest first
+    vectors: Array  # (S, r) U
+
+    @classmethod
+    def of(cls, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
+        """Return those of the sets' kernel, or of the labels' scatter where that is smaller."""
+        sets, n = distinct.sets, distinct.counts
+        share, root = n / n.sum(), np.sqrt(n)
+        if kernel.name == "linear" and sets.shape[1] < sets.shape[0]:
+            mean = sets.T @ share
+            scatter = ((sets * n[:, None]).T @ sets).toarray() - n.sum() * np.outer(mean, mean)
+            energy = float(n @ _lengths(sets))
+            s, O = _cut(*all_eigenpairs(scatter, overwrite=True), energy)
+            U = (root[:, None] * (sets @ O - mean @ O)) / np.sqrt(s)
+            return cls(distinct, s, U)
+        _require_order(n.size)
+        K = kernel.between(sets, sets)
+        means, energy = K @ share, float(n @ np.diag(K))
+        K -= means
+        K -= (means - means @ share)[:, None]
+        K *= root
+        K *= root[:, None]
+        return cls(distinct, *_cut(*all_eigenpairs(K, overwrite=True), energy))
+
+
+def _cut(s: Array, U: Array, energy: float) -> tuple[Array, Array]:
+    """Return the eigenpairs that are more than the rounding of what was centred."""
+    rank = numerical_rank(s, s.size, scale=energy)
+    return s[:rank], U[:, :rank]
+
+
+def _require_order(n_sets: int) -> None:
+    """Raise ValueError where there are too many label sets."""
+    what = f"A kernel between {n_sets} distinct label sets"
+    remedy = "Use fewer rows, or CPLST, whose matrix is of the order of the labels."
+    if n_sets > dense.EIGEN_LIMIT:
+        raise ValueError(
+            f"{what} cannot be decomposed, as {dense.EIGEN_LIMIT} is the largest order. {remedy}"
+        )
+    memory.require_memory(8 * 5 * n_sets**2, what=what, remedy=remedy)
+
+
+def label_basis(pair: RowsPair, distinct: DistinctRows, kernel: LabelKernel) -> LabelBasis:
+    """Return that of a pair's labels, found once for all penalties."""
+    known = pair.found_of_right
+    if kernel not in known:
+        known[kernel] = LabelBasis.of(distinct, kernel)
+    return known[kernel]
+
+
+def canonical_codes(
+    pair: RowsPair,
+    basis: LabelBasis,
+    size: int,
+    *,
+    ridge: float,
+    penalty: float,
+) -> SetCodes:
+    """Return leading codes V = Qa that the features predict, with a'(Q^2 + penalty Q)a = N.
+
+    With T = E diag(n)^(-1/2) U diag(s / (s + penalty))^(1/2) a code is a combination of the columns
+    of T, and ``T' Hat T`` has the squared correlations as eigenvalues, Hat that of a ridge on the
+    centred features. The order is that of the kernel's rank.
+    """
+    distinct, s, U = basis.distinct, basis.squares, basis.vectors
+    n, root = distinct.counts, np.sqrt(distinct.counts)[:, None]
+    columns = (U / root) * np.sqrt(s / (s + penalty))
+    T = Product(distinct.chosen(pair), Plain(columns))
+    hat: Any = ridge_of(pair).hat(ridge, constant=False)  # of rows: it multiplies
+    found = leading_eigenpairs(sandwich(T, hat.operator), min(size, s.size))
+    codes = columns @ (np.sqrt(n.sum()) * found.vectors)
+    # Signs as other methods fix them: by the largest sum of labels times codes.
+    signs = peak_signs(distinct.sets.T @ (n[:, None] * codes))
+    return SetCodes(codes * signs, found.values, found.status)

@@ -22,8 +22,6 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.linalg._learning import learn
-from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.related._networks import (
     Layers,
@@ -34,7 +32,7 @@ from compactlearn.related._networks import (
     torch_module,
     train,
 )
-from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._scored import ScoredClassifier, ridge
 
 Array = NDArray[np.float64]
 
@@ -169,9 +167,7 @@ class ManiacClassifier(ScoredClassifier):
         Y = scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         self._stack(Y)
         codes = forward(self.encoder_, Y)
-        pair = RowsPair.of_rows(data.X, Y)
-        learned = learn(pair, None, pair.codes_of(codes), float(self.alpha))
-        self.coef_, self.intercept_ = learned.coefficients, learned.intercept
+        self.coef_, self.intercept_ = ridge(data.X, codes, float(self.alpha))
         self.n_components_ = codes.shape[1]
 
     def _stack(self, Y: Any) -> None:

@@ -27,14 +27,14 @@ from numpy.typing import NDArray
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Traits
-from compactlearn.embeddings._components import component_count
+from compactlearn.embeddings._components import COUNTS, component_count
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
-from compactlearn.related._projected import SIZED, ProjectedFeatures
+from compactlearn.related._projected import ProjectedFeatures
 
 Array = NDArray[np.float64]
 
@@ -68,8 +68,6 @@ class MIFS(ProjectedFeatures):
         Rounds of the three steps.
     tol : float, default=1e-4
         Stop when a round lowers the objective by less than this, relative to it.
-    solver : {"auto", "krylov"}, default="auto"
-        Rows are held, whatever is asked.
     random_state : int, RandomState, Generator or None, default=None
         Draws the T that is begun with.
 
@@ -111,7 +109,7 @@ n_features_in_, feature_names_in_
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
-        **SIZED,
+        "n_feature_components": COUNTS,
         "n_latent": (Integer(1), Real(0, 1, open_low=True)),
         "label_weight": (Real(0, open_low=True),),
         "smoothness": (Real(0),),
@@ -120,7 +118,6 @@ n_features_in_, feature_names_in_
         "width": (Real(0, open_low=True), Choice("auto"), Nothing()),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
-        "solver": (Choice("auto", "krylov"),),
         "random_state": (Seed(),),
     }
 
@@ -135,7 +132,6 @@ n_features_in_, feature_names_in_
         width: float | str | None = "auto",
         max_iter: int = 50,
         tol: float = 1e-4,
-        solver: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_feature_components = n_feature_components
@@ -147,7 +143,6 @@ n_features_in_, feature_names_in_
         self.width = width
         self.max_iter = max_iter
         self.tol = tol
-        self.solver = solver
         self.random_state = random_state
 
     @property
@@ -156,7 +151,7 @@ n_features_in_, feature_names_in_
 
     def solve(self, pair: Pair) -> Embedded:
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
-        B, path = self.coefficients(pair)
+        B, path = self._coefficients(pair)
         P, lengths = _selection(B, d)
         return replace(
             self.unprojected(pair),
@@ -168,16 +163,10 @@ n_features_in_, feature_names_in_
         )
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        return _selection(self.coefficients(pair)[0], d)
+        return _selection(self._coefficients(pair)[0], d)
 
-    def coefficients(self, pair: Pair) -> tuple[Array, Array]:
-        """B (D, k), and the objective after each round.
-
-        Parameters
-        ----------
-        pair : Pair
-            The two blocks.
-        """
+    def _coefficients(self, pair: Pair) -> tuple[Array, Array]:
+        """Return B (D, k), and the objective after each round."""
         rows = self._rows(pair)
         M = rows.n_right
         k = component_count(self.n_latent, M, "n_latent", "labels", lambda size: size)
@@ -206,7 +195,7 @@ n_features_in_, feature_names_in_
 
 
 def _selection(B: Array, d: int) -> tuple[Array, Array]:
-    """Columns that take the d features of largest coefficients, and how large these are."""
+    """Return columns that take the d features of largest coefficients, and how large these are."""
     lengths = np.linalg.norm(B, axis=1)
     best = np.argsort(-lengths, kind="stable")[:d]
     P = np.zeros((B.shape[0], d))
@@ -247,16 +236,16 @@ class Problem:
         return scipy.sparse.linalg.splu(((1 + self.a) * identity + self.b * self.L).tocsc())
 
     def latent(self, T: Array, B: Array) -> Array:
-        """The best V."""
+        """Return the best V."""
         return self._system.solve(self.rows.left.Xc @ B + self.a * (self.Y @ T.T))
 
     def loadings(self, V: Array) -> Array:
-        """The best T."""
+        """Return the best T."""
         left, _, right = dense.svd((self.Y.T @ V).T)
         return left @ right
 
     def weights(self, V: Array, lengths: Array) -> Array:
-        """A better B than one whose rows have these lengths.
+        """Return a better B than one whose rows have these lengths.
 
         With R = diag(lengths) the ridge is R^(1/2) (R^(1/2) Xc'Xc R^(1/2) + c/2 I)^-1 R^(1/2) Xc'V,
         or R Xc'(Xc R Xc' + c/2 I)^-1 V: neither divides by a length that has become 0.
@@ -282,7 +271,7 @@ class Problem:
         return Moments.from_arrays(self.rows.left.rows, nothing).left_left
 
     def _kernel(self, kept: NDArray[np.intp], r: Array) -> Array:
-        """``Xc R Xc'`` of some columns; sparse ones are centred afterwards."""
+        """Return ``Xc R Xc'`` of some columns; sparse ones are centred afterwards."""
         X, mean = self.rows.left.rows[:, kept], self.rows.mean_left[kept]
         if not scipy.sparse.issparse(X):
             X = X - mean
@@ -293,7 +282,7 @@ class Problem:
 
 
 def alternated(problem: Problem, T: Array, limits: MIFS) -> tuple[Array, Array]:
-    """B and the path of the objective."""
+    """Return B and the path of the objective."""
     n_features = problem.rows.n_left
     V = problem.latent(T, np.zeros((n_features, T.shape[0])))
     T = problem.loadings(V)

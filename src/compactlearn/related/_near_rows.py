@@ -42,12 +42,7 @@ from compactlearn.related._projected import SCALED, ScaledDirections, all_direct
 
 Array = NDArray[np.float64]
 
-#: Constraints of the parameters of both; there is one way to hold rows.
-NEAR: dict[str, tuple[Constraint, ...]] = {
-    **SCALED,
-    "n_neighbors": (Integer(1),),
-    "solver": (Choice("auto", "krylov"),),
-}
+NEAR: dict[str, tuple[Constraint, ...]] = {**SCALED, "n_neighbors": (Integer(1),)}
 
 
 @dataclass(frozen=True)
@@ -67,7 +62,7 @@ class NearRows(ScaledDirections):
 
     @abstractmethod
     def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
-        """L and the weights of rows, from their nearest."""
+        """Return L and the weights of rows, from their nearest."""
 
     @property
     def traits(self) -> Traits:
@@ -95,7 +90,7 @@ class NearRows(ScaledDirections):
 
 
 def _in_features(rows: RowsPair, smooth: Smoothness) -> tuple[None, Array, Array]:
-    """The scatter and Xc'LXc of order D; no mean enters the latter, as L1 = 0."""
+    """Return the scatter and Xc'LXc of order D; no mean enters the latter, as L1 = 0."""
     X = rows.left.rows
     if not scipy.sparse.issparse(X):
         X = X - rows.mean_left
@@ -106,7 +101,7 @@ def _in_features(rows: RowsPair, smooth: Smoothness) -> tuple[None, Array, Array
 
 
 def _in_span(rows: RowsPair, smooth: Smoothness) -> tuple[Array, Array, Array]:
-    """Directions E of all that rows vary in, and both matrices in their coordinates."""
+    """Return directions E of all that rows vary in, and both matrices in their coordinates."""
     E, _ = all_directions(rows)
     T = rows.left.Xc @ E
     rough = T.T @ (smooth.matrix @ T)
@@ -115,7 +110,7 @@ def _in_span(rows: RowsPair, smooth: Smoothness) -> tuple[Array, Array, Array]:
 
 
 def _leading(A: Array, B: Array, ridge: float, d: int) -> tuple[Array, Array]:
-    """Leading generalised eigenvectors of (A, B + ridge I), where A need not be definite."""
+    """Return leading generalised eigenvectors of (A, B + ridge I), where A need not be definite."""
     squares, F = all_eigenpairs((B + B.T) / 2 + ridge * np.eye(B.shape[0]))
     rank = numerical_rank(squares, squares.size)
     whitening = F[:, :rank] / np.sqrt(squares[:rank])
@@ -144,8 +139,6 @@ class LPP(NearRows):
         Added to the features' scatter; "shared" is the ``alpha`` of the classifier around it.
     unit_columns : bool, default=False
         Whether columns of P are made of unit length, as public programs do.
-    solver : {"auto", "krylov"}, default="auto"
-        Rows are held, whatever is asked.
 
     Attributes
     ----------
@@ -195,9 +188,8 @@ n_features_in_, feature_names_in_
         width: float | str | None = "auto",
         ridge: float | str = 1.0,
         unit_columns: bool = False,
-        solver: str = "auto",
     ) -> None:
-        super().__init__(n_feature_components, ridge, unit_columns, solver)
+        super().__init__(n_feature_components, ridge, unit_columns)
         self.n_neighbors = n_neighbors
         self.width = width
 
@@ -213,30 +205,17 @@ class NPE(NearRows):
 
     Parameters
     ----------
-    n_feature_components : int, float in (0, 1] or "auto", default="auto"
-        d. A float is a ratio of D; "auto" is min(M, D). No more than the rank of Xc exist.
+    n_feature_components, ridge, unit_columns
+        As in :class:`LPP`.
     n_neighbors : int, default=5
         How many nearest rows reconstruct a row; at most N - 1.
-    ridge : float or "shared", default=1.0
-        Added to the features' scatter; "shared" is the ``alpha`` of the classifier around it.
-    unit_columns : bool, default=False
-        Whether columns of P are made of unit length, as public programs do.
-    solver : {"auto", "krylov"}, default="auto"
-        Rows are held, whatever is asked.
 
     Attributes
     ----------
-    projection_ : ndarray of shape (n_features, n_feature_components_)
     eigenvalues_ : ndarray
         1 less what is minimised, where ``ridge`` is 0; largest first.
-    objective_ : float
-        Their sum.
-    ridge_ : float
-        The penalty that was used.
-    decoder_ : sparse identity, offset_ : zeros, codes_ : the labels, or None inside a classifier
-    objective_path_, n_iter_, n_feature_components_, n_label_components_, solver_, \
-n_features_in_, feature_names_in_
-        As in :class:`CMLL`.
+    projection_, objective_, ridge_ and others
+        As in :class:`LPP`.
 
     Notes
     -----
@@ -249,14 +228,6 @@ n_features_in_, feature_names_in_
     ----------
     X. He, D. Cai, S. Yan, H.-J. Zhang. Neighborhood preserving embedding. ICCV 2005, vol. 2,
     pp. 1208-1213.
-
-    Examples
-    --------
-    >>> from compactlearn.datasets import load
-    >>> from compactlearn.related import NPE
-    >>> data = load("emotions")
-    >>> NPE(3).fit(data.X, data.Y).transform(data.X).shape
-    (593, 3)
     """
 
     def __init__(
@@ -265,9 +236,8 @@ n_features_in_, feature_names_in_
         n_neighbors: int = 5,
         ridge: float | str = 1.0,
         unit_columns: bool = False,
-        solver: str = "auto",
     ) -> None:
-        super().__init__(n_feature_components, ridge, unit_columns, solver)
+        super().__init__(n_feature_components, ridge, unit_columns)
         self.n_neighbors = n_neighbors
 
     def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:

@@ -20,8 +20,8 @@ Labels that are independent but for a few Gaussian observations of their combina
     y in {0, 1}^M, l (M,) log-odds of the labels by themselves, t_k (M,) combinations, mu_k what was
     observed of them and s_k^2 its variance, w a weight.
 
-The mean field is the product of independent labels, with chances q, that is nearest to P in the
-sense of KL(q || P); each of its updates is the exact minimum in one label's chance.
+The mean field is the product of independent labels, with probabilities q, that is nearest to P in
+the sense of KL(q || P); each of its updates is the exact minimum in one label's probability.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import Choice, Constraint, Real, Seed
+from compactlearn.core._params import Constraint, Real, Seed
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._base import Plan
 from compactlearn.embeddings._components import COUNTS, label_count
@@ -74,12 +74,8 @@ class OutputCodesClassifier(WeightedClassifier):
         Penalty of the ridge regressions of the variates, in the hat matrix and as learners.
     weight : float, default=1.0
         w. With 0 the labels are independent.
-    noise : {"adjusted", "training"}, default="adjusted"
-        The variance of a variate's regression: that of the training rows, or this divided by the
-        square of the share of parameters that are left over (generalised cross-validation). With
-        as many features as rows the first is far too small.
     threshold : float in (0, 1), default=0.5
-        A label is predicted where its chance is strictly above.
+        A label is predicted where its probability is strictly above.
     random_state : int, RandomState, Generator or None, default=None
         Has no effect on the model; methods of a benchmark are given one.
 
@@ -94,7 +90,8 @@ class OutputCodesClassifier(WeightedClassifier):
     intercept_ : ndarray of shape (n_components_,)
         Of the ridge regressions of the variates, which have mean 0 and variance 1.
     noise_ : ndarray of shape (n_components_,)
-        s_k^2.
+        s_k^2: the variance of training rows, divided by the square of the share of parameters that
+        are left over (generalised cross-validation).
     correlations_ : ndarray of shape (n_components_,)
         Canonical correlations, shrunk by the penalty.
     n_components_ : int
@@ -106,8 +103,8 @@ class OutputCodesClassifier(WeightedClassifier):
     Notes
     -----
     No public program exists. The update of the mean field follows from the model; it starts from
-    the labels' own chances and ends when none changes by 1e-4, or after 100 sweeps. The matrices
-    that are decomposed have the order of the labels.
+    the labels' own probabilities and ends when none changes by 1e-4, or after 100 sweeps. The
+    matrices that are decomposed have the order of the labels.
 
     References
     ----------
@@ -131,7 +128,6 @@ class OutputCodesClassifier(WeightedClassifier):
         "C": (Real(0, open_low=True),),
         "alpha": (Real(0),),
         "weight": (Real(0),),
-        "noise": (Choice("adjusted", "training"),),
         "threshold": (Real(0, 1, open_low=True, open_high=True),),
         "random_state": (Seed(),),
     }
@@ -143,7 +139,6 @@ class OutputCodesClassifier(WeightedClassifier):
         C: float = 1.0,
         alpha: float = 1.0,
         weight: float = 1.0,
-        noise: str = "adjusted",
         threshold: float = 0.5,
         random_state: Any = None,
     ) -> None:
@@ -151,7 +146,6 @@ class OutputCodesClassifier(WeightedClassifier):
         self.C = C
         self.alpha = alpha
         self.weight = weight
-        self.noise = noise
         self.threshold = threshold
         self.random_state = random_state
 
@@ -185,9 +179,8 @@ class OutputCodesClassifier(WeightedClassifier):
         missed = codes - predicted_codes(data.X, found.coef, found.intercept)
         # No np.average, which has no mean of no columns: constant labels have no variates.
         squares = weighted_sum(missed**2, data.weights) / count
-        if self.noise == "adjusted":
-            squares = squares / max(1.0 - found.freedom / count, 1e-3) ** 2
-        return np.maximum(squares, _SMALLEST_NOISE)
+        # Of training rows, made larger as generalised cross-validation does.
+        return np.maximum(squares / max(1.0 - found.freedom / count, 1e-3) ** 2, _SMALLEST_NOISE)
 
     def _scored(self, X: Any) -> Array:
         odds = np.asarray(X @ self.label_coef_.T) + self.label_intercept_
@@ -215,7 +208,7 @@ class OutputCodesClassifier(WeightedClassifier):
 
 
 def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
-    """Weights (M, D) and intercepts (M,) of one logistic regression for each label."""
+    """Return weights (M, D) and intercepts (M,) of one logistic regression for each label."""
     Y = data.targets.matrix.tocsc()
     coef, intercept = np.zeros((Y.shape[1], data.X.shape[1])), np.zeros(Y.shape[1])
     model = LogisticRegression(C=C, solver="liblinear", tol=1e-6, max_iter=1000, random_state=0)
@@ -242,7 +235,7 @@ class Variates:
 
 
 def canonical_variates(pair: Pair, size: int, alpha: float) -> Variates:
-    """The leading variates, as many as are asked for or exist, and their regressions."""
+    """Return the leading variates, as many as are asked for or exist, and their regressions."""
     T, squares = canonical_directions(pair, size, alpha)
     codes = pair.combined_codes(T, -pair.mean_right)
     learned = learn(pair, None, codes, alpha)
@@ -251,7 +244,7 @@ def canonical_variates(pair: Pair, size: int, alpha: float) -> Variates:
 
 
 def canonical_directions(pair: Pair, size: int, alpha: float) -> tuple[Array, Array]:
-    """T (M, m) with ``T'Yc'Yc T = n I``, and ``t'Yc'Hat Yc t / n`` of each."""
+    """Return T (M, m) with ``T'Yc'Yc T = n I``, and ``t'Yc'Hat Yc t / n`` of each."""
     whole = np.eye(pair.n_right)
     values, vectors = all_eigenpairs(_symmetric(pair.right_gram(centre=True) @ whole))
     rank = numerical_rank(values, values.size, scale=pair.right_energy)
@@ -266,7 +259,7 @@ def _symmetric(matrix: Any) -> Array:
     return (matrix + matrix.T) / 2
 
 
-ENOUGH = 1e-4  # change of a chance in a sweep
+ENOUGH = 1e-4  # change of a probability in a sweep
 SWEEPS = 100
 
 
@@ -280,11 +273,11 @@ def mean_field(
     enough: float = ENOUGH,
     sweeps: int = SWEEPS,
 ) -> Array:
-    """Log-odds (n, M) of the labels of n rows, from log-odds (n, M) by themselves.
+    """Return log-odds (n, M) of the labels of n rows, from log-odds (n, M) by themselves.
 
     ``directions`` is T (M, m), ``observed`` (n, m), ``variances`` (m,). Starting from the labels by
-    themselves, one label after the other is updated, until no chance of a row changes by more than
-    ``enough``.
+    themselves, one label after the other is updated, until no probability of a row changes by more
+    than ``enough``.
 
     >>> T, nothing = np.array([[1.0], [1.0]]), np.zeros((1, 2))
     >>> np.round(expit(mean_field(nothing, T, np.array([[2.0]]), np.array([0.1]), 1.0)), 2)
@@ -309,8 +302,8 @@ def mean_field(
 def _sweep(
     odds: Array, found: Array, directions: Array, scaled: Array, own: Array, observed: Array
 ) -> tuple[Array, Array]:
-    """Every label once; the log-odds and how far the chances of each row have moved."""
-    Q = expit(found).T.copy()  # a label's chances lie together
+    """Update every label once; return the log-odds and the largest change in each row."""
+    Q = expit(found).T.copy()  # a label's probabilities lie together
     L = found.T.copy()
     beyond = Q.T @ directions - observed  # (n, m)
     change = np.zeros(odds.shape[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,11 +11,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import logit
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._available import available_if
@@ -37,15 +34,13 @@ from compactlearn.related._scored import WeightedClassifier
 Array = NDArray[np.float64]
 
 _CUTOFFS = (1, 3, 5)  # the k of the P@k whose mean is the performance
-# The score of a label that all training rows have, or with the other sign none. sigmoid(1e6) is 1
-# and sigmoid(-1e6) is 0, so no threshold strictly between them can turn the answer around; and it
-# is finite, because metrics refuse to rank infinity.
 _SMALLEST = 1e-150  # of the largest feature: its square is far from underflow
+# The score of a label that all training rows have, or with the other sign none: sigmoid(1e6) is 1,
+# and metrics refuse to rank infinity.
 _CERTAIN = 1e6
 _FEWEST_LABELS = 4  # with fewer the search has nowhere to go, see _bisect
 # Points of performance. Hits that sum to the same mean may differ in the last digit.
 _ROUNDING = 1e-9
-_REMEDY = "pass a linear one such as LogisticRegression or LinearSVC."
 
 
 def _has_probabilities(classifier: POPClassifier) -> bool:
@@ -106,8 +101,6 @@ class POPClassifier(WeightedClassifier):
         regression that is a probability. From a classifier that has margins only, such as
         ``LinearSVC``, it is not, but 0.5 is still its own boundary, a score of 0, and higher
         thresholds ask for wider margins.
-    n_jobs : int or None, default=None
-        Processes among which the labels are divided.
     random_state : int, RandomState, Generator or None, default=None
         Draws the validation rows; handed also to an estimator that has none of its own.
 
@@ -177,7 +170,6 @@ class POPClassifier(WeightedClassifier):
         "min_weight": (Real(0),),
         "validation_fraction": (Real(0, 1, open_low=True, open_high=True),),
         "threshold": (Real(0, 1, open_low=True, open_high=True),),
-        "n_jobs": (Integer(), Nothing()),
         "random_state": (Seed(),),
     }
 
@@ -191,7 +183,6 @@ class POPClassifier(WeightedClassifier):
         min_weight: float = 0.01,
         validation_fraction: float = 0.2,
         threshold: float = 0.5,
-        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.estimator = estimator
@@ -201,7 +192,6 @@ class POPClassifier(WeightedClassifier):
         self.min_weight = min_weight
         self.validation_fraction = validation_fraction
         self.threshold = threshold
-        self.n_jobs = n_jobs
         self.random_state = random_state
 
     # ---- fitting ------------------------------------------------------------------------------
@@ -212,30 +202,26 @@ class POPClassifier(WeightedClassifier):
     def _learn(self, data: TrainingData) -> None:
         self._logistic = _is_logistic(self.estimator)
         _refuse_vanishing(data.X)
-        Y = data.targets.matrix.tocsc()
-        self._fit_rows(_Rows(_training_form(data.X), Y, data.weights))
-
-    def _fit_rows(self, rows: _Rows) -> None:
+        rows = _Rows(_training_form(data.X), data.targets.matrix.tocsc(), data.weights)
         rng = seeded(self.random_state)
-        order = rng.permutation(rows.n_rows)
-        base = self._make_base(rng, weighted=rows.weights is not None)
+        order = rng.permutation(rows.X.shape[0])
+        base = self._make_base(rng)
         rarest = np.argsort(rows.frequencies(), kind="stable")
         n_pruned = self._count_removable(base, rows, rarest, order)
         n_features = rows.X.shape[1]
         n_kept = np.full(rows.n_labels, n_features)
         n_kept[rarest[:n_pruned]] = _kept_weights(n_features, self.min_kept, self.kept_ratio)
-        parts: list[Any] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_prune_labels)(base, rows, labels, n_kept[labels], self.min_weight)
-            for labels in _batches(rows.n_labels)
-        )
-        coefs, intercepts, n_full = zip(*parts, strict=True)
+        coefs, intercepts, n_full = [], np.empty(rows.n_labels), 0
+        for j in range(rows.n_labels):  # one by one: all the weights of all labels are never held
+            w, intercepts[j] = _fit_label(base, rows, j)
+            n_full += int(np.count_nonzero(w))
+            coefs.append(scipy.sparse.csr_array(_prune(w, n_kept[j], self.min_weight)[None, :]))
         self.coef_ = scipy.sparse.vstack(coefs, format="csr")
-        self.intercept_ = np.concatenate(intercepts)
-        self.n_pruned_labels_ = n_pruned
-        self.n_weights_, self.n_weights_full_ = int(self.coef_.nnz), sum(n_full)
+        self.intercept_, self.n_pruned_labels_ = intercepts, n_pruned
+        self.n_weights_, self.n_weights_full_ = int(self.coef_.nnz), n_full
 
-    def _make_base(self, rng: np.random.RandomState, *, weighted: bool) -> Any:
-        """The classifier whose clones are fitted, with a seed if it lacks one."""
+    def _make_base(self, rng: np.random.RandomState) -> Any:
+        """Return the classifier whose clones are fitted, with a seed if it lacks one."""
         if self.estimator is None:
             # The seed changes no weight, but without one NumPy's common generator would go on.
             return LogisticRegression(
@@ -244,35 +230,26 @@ class POPClassifier(WeightedClassifier):
         base = clone(self.estimator)
         if not (hasattr(base, "__sklearn_tags__") and is_classifier(base)):
             # A regressor has weights too, but the boundary of its scores is not 0.
-            raise ValueError(
-                f"estimator must be None or a scikit-learn classifier, and is "
-                f"{type(base).__name__}, which is none; {_REMEDY}"
-            )
-        if weighted and not has_fit_parameter(base, "sample_weight"):
-            raise ValueError(
-                f"sample_weight was given, but the estimator {type(base).__name__} does not take "
-                "one; leave it out, or use estimator=None or another classifier."
-            )
+            raise _not_linear(base)
         if self.random_state is not None and base.get_params().get("random_state", "") is None:
-            # A number, not the generator: every label draws the same whatever n_jobs is.
             base.set_params(random_state=int(rng.randint(2**31 - 1)))
         return base
 
     def _count_removable(
         self, base: Any, rows: _Rows, rarest: NDArray[np.intp], order: NDArray[np.intp]
     ) -> int:
-        """The label part: how many of the rarest labels can go, judged on held-out rows."""
+        """Return how many of the rarest labels can go, judged on held-out rows."""
         if rows.n_labels < _FEWEST_LABELS:
             return 0
-        n_held = int(self.validation_fraction * rows.n_rows)
+        n_held = int(self.validation_fraction * rows.X.shape[0])
         held, rest = rows.take(np.sort(order[:n_held])), rows.take(np.sort(order[n_held:]))
         X_held = drop_unseen_features(rest.X, held.X)
         if held.Y.nnz == 0:
             return 0  # without a row or a label every performance is 0 and says nothing
-        parts: list[Any] = Parallel(n_jobs=self.n_jobs)(
-            delayed(_score_labels)(base, rest, labels, X_held) for labels in _batches(rows.n_labels)
-        )
-        scores = np.concatenate(parts, axis=1)
+        scores = np.empty((X_held.shape[0], rows.n_labels))
+        for j in range(rows.n_labels):
+            w, b = _fit_label(base, rest, j)
+            scores[:, j] = X_held @ w + b
         present = held.Y.toarray() > 0
         cutoffs = [k for k in _CUTOFFS if k <= rows.n_labels]
 
@@ -310,13 +287,6 @@ class POPClassifier(WeightedClassifier):
         """
         return self._sigmoids(X)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # Whatever else estimator may be, fit refuses it in words; tags are asked for before.
-        given = isinstance(self.estimator, BaseEstimator)
-        tags.input_tags.sparse = not given or get_tags(self.estimator).input_tags.sparse
-        return tags
-
 
 def _refuse_vanishing(X: Any) -> None:
     """Refuse features whose squares are all zero to the machine: LIBLINEAR would never end."""
@@ -338,7 +308,7 @@ def _is_logistic(estimator: Any) -> bool:
 
 
 def _bisect(enough: Callable[[int], bool], n_labels: int) -> int:
-    """Bisect for the largest number of labels whose removal leaves enough.
+    """Return the largest number of labels whose removal leaves enough.
 
     The bounds are the authors': zero, which is never asked for, and M - 2, which never counts
     as enough.
@@ -357,7 +327,7 @@ def _bisect(enough: Callable[[int], bool], n_labels: int) -> int:
 
 
 def _precision(present: NDArray[np.bool_], scores: Array, cutoffs: list[int]) -> Array:
-    """Mean of P@k over the cutoffs, for each row; places without a label are misses.
+    """Return the mean of P@k over the cutoffs for each row; empty places are misses.
 
     >>> _precision(np.array([[True, False]]), np.array([[0.9, 0.1]]), [1, 4])
     array([0.625])
@@ -368,7 +338,7 @@ def _precision(present: NDArray[np.bool_], scores: Array, cutoffs: list[int]) ->
 
 
 def _kept_weights(n_features: int, min_kept: int, kept_ratio: float) -> int:
-    """How many weights a rare label keeps.
+    """Return how many weights a rare label keeps.
 
     >>> _kept_weights(1836, 50, 0.05), _kept_weights(100, 2, 0.07), _kept_weights(30, 50, 0.05)
     (92, 7, 30)
@@ -388,9 +358,6 @@ def _prune(w: Array, n_kept: int, min_weight: float) -> Array:
     return np.where(kept, w, 0.0)
 
 
-# ---- training, a batch of labels at a time --------------------------------------------------
-
-
 @dataclass(frozen=True)
 class _Rows:
     """Training rows in the forms that the fits of single labels use."""
@@ -400,21 +367,17 @@ class _Rows:
     weights: Array | None  # (N,), all positive
 
     @property
-    def n_rows(self) -> int:
-        return self.X.shape[0]
-
-    @property
     def n_labels(self) -> int:
         return self.Y.shape[1]
 
     def frequencies(self) -> Array:
-        """(M,) rows of each label, by weight."""
-        counts = np.ones(self.n_rows) if self.weights is None else self.weights
+        """Return (M,) rows of each label, by weight."""
+        counts = np.ones(self.X.shape[0]) if self.weights is None else self.weights
         return self.Y.T @ counts
 
     def label(self, j: int) -> NDArray[np.int64]:
-        """(N,) label j as 0 and 1."""
-        y = np.zeros(self.n_rows, dtype=np.int64)
+        """Return (N,) label j as 0 and 1."""
+        y = np.zeros(self.X.shape[0], dtype=np.int64)
         y[self.Y.indices[self.Y.indptr[j] : self.Y.indptr[j + 1]]] = 1
         return y
 
@@ -423,38 +386,8 @@ class _Rows:
         return _Rows(self.X[chosen], self.Y[chosen], weights)
 
 
-def _batches(n_labels: int) -> list[NDArray[np.intp]]:
-    """The labels in runs: few enough that X travels seldom, enough to keep every core busy."""
-    count = min(n_labels, 4 * (os.cpu_count() or 1))
-    return np.array_split(np.arange(n_labels), count)
-
-
-def _score_labels(base: Any, rows: _Rows, labels: NDArray[np.intp], X: Any) -> Array:
-    """(len(X), len(labels)) scores of X by unpruned weights, which are dropped at once."""
-    scores = np.empty((X.shape[0], labels.size))
-    for place, j in enumerate(labels):
-        w, b = _fit_label(base, rows, j)
-        scores[:, place] = X @ w + b
-    return scores
-
-
-def _prune_labels(
-    base: Any, rows: _Rows, labels: NDArray[np.intp], n_kept: NDArray[np.intp], min_weight: float
-) -> tuple[Any, Array, int]:
-    """Return weights (labels, D) after pruning, intercepts, and how many weights there were.
-
-    Label by label: all the weights of all labels are never held.
-    """
-    coef, intercept, n_full = [], np.empty(labels.size), 0
-    for place, j in enumerate(labels):
-        w, intercept[place] = _fit_label(base, rows, j)
-        n_full += int(np.count_nonzero(w))
-        coef.append(scipy.sparse.csr_array(_prune(w, n_kept[place], min_weight)[None, :]))
-    return scipy.sparse.vstack(coef, format="csr"), intercept, n_full
-
-
 def _fit_label(base: Any, rows: _Rows, j: int) -> tuple[Array, float]:
-    """Weights (D,) and intercept of label j; a constant label has no weights."""
+    """Return weights (D,) and intercept of label j; a constant label has no weights."""
     y = rows.label(j)
     if y.all() or not y.any():
         return np.zeros(rows.X.shape[1]), _CERTAIN if y.all() else -_CERTAIN
@@ -463,30 +396,26 @@ def _fit_label(base: Any, rows: _Rows, j: int) -> tuple[Array, float]:
 
 
 def _linear_part(model: Any, n_features: int) -> tuple[Array, float]:
-    """Weights and intercept of a fitted binary classifier, or a refusal."""
-    name = type(model).__name__
-    if not hasattr(model, "coef_"):
-        raise ValueError(
-            f"POPClassifier prunes the weights of linear classifiers, which they keep as coef_, "
-            f"and the classifier {name} has none after fit; {_REMEDY}"
-        )
-    coef = model.coef_.toarray() if scipy.sparse.issparse(model.coef_) else model.coef_
+    """Return weights and intercept of a fitted binary classifier."""
+    coef: Any = getattr(model, "coef_", np.empty(0))
+    coef = coef.toarray() if scipy.sparse.issparse(coef) else coef
     w, b = np.asarray(coef, dtype=np.float64), np.ravel(getattr(model, "intercept_", 0.0))
-    if w.shape not in ((1, n_features), (n_features,)) or b.size != 1:
-        raise ValueError(
-            f"A classifier of one label must have a coef_ of shape (1, {n_features}) and one "
-            f"intercept, and {name} has {w.shape} and {b.size}; {_REMEDY}"
-        )
-    if not (np.isfinite(w).all() and np.isfinite(b).all()):
-        raise ValueError(
-            f"The weights that {name} found must be finite, and some are NaN or infinite; scale "
-            "the features, or give the estimator a stronger penalty."
-        )
+    shaped = w.shape in ((1, n_features), (n_features,)) and b.size == 1
+    if not (shaped and np.isfinite(w).all() and np.isfinite(b).all()):
+        raise _not_linear(model)
     return w.ravel(), float(b[0])
 
 
+def _not_linear(estimator: Any) -> ValueError:
+    return ValueError(
+        "estimator must be a linear scikit-learn classifier, which has one finite coef_ for each "
+        f"feature and one intercept after a fit to two classes, and {type(estimator).__name__} has "
+        "not; pass one such as LogisticRegression or LinearSVC, or scale the features."
+    )
+
+
 def _training_form(X: Any) -> Any:
-    """X as every clone would convert it, converted once.
+    """Return X as every clone would convert it, converted once.
 
     That is float64, and for a sparse X indices of 32 bits where these suffice: LIBLINEAR takes
     no others.

@@ -28,7 +28,6 @@ from compactlearn.core import _memory as memory
 from compactlearn.core._params import Choice, Constraint, Flag, Real
 from compactlearn.embeddings._base import Embedded, Embedding, Head, Plan, Traits, shared_ridge
 from compactlearn.embeddings._components import COUNTS, feature_count
-from compactlearn.embeddings._encoders import ROUTES
 from compactlearn.linalg._arrays import diagonal_matrix
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._dense import self_product
@@ -41,9 +40,8 @@ from compactlearn.linalg._rows_pair import RowsPair
 Array = NDArray[np.float64]
 
 #: Constraints of the parameters that most of them have.
-SIZED: dict[str, tuple[Constraint, ...]] = {"n_feature_components": COUNTS, "solver": ROUTES}
 SCALED: dict[str, tuple[Constraint, ...]] = {
-    **SIZED,
+    "n_feature_components": COUNTS,
     "ridge": (Real(0), Choice("shared")),
     "unit_columns": (Flag(),),
 }
@@ -54,11 +52,10 @@ class ProjectedFeatures(Embedding):
 
     host_only: ClassVar[bool] = True
     n_feature_components: Any
-    solver: Any
 
     @abstractmethod
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Up to d directions, best first, and their eigenvalues.
+        """Return up to d directions, best first, and their eigenvalues.
 
         Parameters
         ----------
@@ -70,10 +67,6 @@ class ProjectedFeatures(Embedding):
 
     def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
         return feature_count(self.n_feature_components, n_features, n_labels, given_features)
-
-    @property
-    def traits(self) -> Traits:
-        return Traits(regime=self.solver)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
@@ -129,20 +122,18 @@ class ScaledDirections(ProjectedFeatures):
         n_feature_components: int | float | str = "auto",
         ridge: float | str = "shared",
         unit_columns: bool = False,
-        solver: str = "auto",
     ) -> None:
         self.n_feature_components = n_feature_components
         self.ridge = ridge
         self.unit_columns = unit_columns
-        self.solver = solver
 
     @abstractmethod
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
-        """Up to d directions with P'(B + ridge I)P = I, best first, and their eigenvalues."""
+        """Return up to d directions with P'(B + ridge I)P = I, and their eigenvalues."""
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
+        return Traits(shares_penalty=self.ridge == "shared")
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
@@ -162,7 +153,7 @@ class ScaledDirections(ProjectedFeatures):
 def ridge_directions(
     pair: Pair, d: int, ridge: float, root: Array | None = None
 ) -> tuple[Array, Array]:
-    """Leading generalised eigenvectors of (Xc'T T'Xc, Xc'Xc + ridge I) with T = Yc root.
+    """Return leading generalised eigenvectors of (Xc'T T'Xc, Xc'Xc + ridge I) with T = Yc root.
 
     With A = (Xc'Xc + ridge I)^-1 Xc'T the problem is that of T'Xc A, of order M, and P = A O
     w^(-1/2) are ridge coefficients of combined labels: every regime has them. P'(Xc'Xc + ridge I)P
@@ -179,8 +170,10 @@ def ridge_directions(
 
 
 def all_directions(pair: Pair) -> tuple[Array, Array]:
-    """Orthonormal directions that span whatever the features vary in, and their variances (sums of
-    squares): the eigenvectors of the smaller of Xc'Xc and XcXc'."""
+    """Return orthonormal directions of all that the features vary in, and sums of squares.
+
+    They are eigenvectors of the smaller of Xc'Xc and XcXc'.
+    """
     if isinstance(pair, RowsPair) and not pair.left.narrow:
         path = pair.left.spectrum
         s, U = path.values[: path.rank], path.vectors[:, : path.rank]
@@ -190,7 +183,7 @@ def all_directions(pair: Pair) -> tuple[Array, Array]:
 
 
 class PCA(ProjectedFeatures):
-    """Principal component analysis of the features, as an embedding with all its regimes.
+    """Principal component analysis of the features, as an embedding.
 
     The control of every method that looks at the labels. With a kernel in front it is kernel PCA.
 
@@ -198,8 +191,6 @@ class PCA(ProjectedFeatures):
     ----------
     n_feature_components : int, float in (0, 1] or "auto", default="auto"
         d. A float is a ratio of D; "auto" is min(M, D). No more than the rank of Xc exist.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
 
     Attributes
     ----------
@@ -227,13 +218,10 @@ n_features_in_, feature_names_in_
     (593, 3)
     """
 
-    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = SIZED
+    _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {"n_feature_components": COUNTS}
 
-    def __init__(
-        self, n_feature_components: int | float | str = "auto", solver: str = "auto"
-    ) -> None:
+    def __init__(self, n_feature_components: int | float | str = "auto") -> None:
         self.n_feature_components = n_feature_components
-        self.solver = solver
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         nothing = np.zeros((pair.n_left, 0))
@@ -256,8 +244,6 @@ class OPLS(ScaledDirections):
         1.0 when the embedding is fitted by itself.
     unit_columns : bool, default=False
         Whether columns of P are made of unit length, as public programs do.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
 
     Attributes
     ----------
@@ -305,30 +291,15 @@ class CCA(ScaledDirections):
 
     Parameters
     ----------
-    n_feature_components : int, float in (0, 1] or "auto", default="auto"
-        d. A float is a ratio of D; "auto" is min(M, D). No more than the rank of Xc'Yc exist, which
-        is at most M; others are cut.
-    ridge : float or "shared", default="shared"
-        Added to the features' scatter. "shared" is the ``alpha`` of the classifier around it, and
-        1.0 when the embedding is fitted by itself.
-    unit_columns : bool, default=False
-        Whether columns of P are made of unit length, as public programs do.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+    n_feature_components, ridge, unit_columns
+        As in :class:`OPLS`.
 
     Attributes
     ----------
-    projection_ : ndarray of shape (n_features, n_feature_components_)
     eigenvalues_ : ndarray
         Squared correlations, shrunk where ``ridge`` is not 0; largest first.
-    objective_ : float
-        Their sum.
-    ridge_ : float
-        The penalty that was used.
-    decoder_ : sparse identity, offset_ : zeros, codes_ : the labels, or None inside a classifier
-    objective_path_, n_iter_, n_feature_components_, n_label_components_, solver_, \
-n_features_in_, feature_names_in_
-        As in :class:`CMLL`.
+    projection_, objective_, ridge_ and others
+        As in :class:`OPLS`.
 
     Notes
     -----
@@ -342,14 +313,6 @@ n_features_in_, feature_names_in_
     L. Sun, S. Ji, J. Ye. Canonical correlation analysis for multilabel classification: a
     least-squares formulation, extensions, and analysis. IEEE Transactions on Pattern Analysis and
     Machine Intelligence 33(1), 194-200, 2011.
-
-    Examples
-    --------
-    >>> from compactlearn.datasets import load
-    >>> from compactlearn.related import CCA
-    >>> data = load("emotions")
-    >>> CCA(3).fit(data.X, data.Y).transform(data.X).shape
-    (593, 3)
     """
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
@@ -357,7 +320,7 @@ n_features_in_, feature_names_in_
 
 
 def _whitening(pair: Pair) -> Array:
-    """(Yc'Yc)^(+1/2), of order M."""
+    """Return (Yc'Yc)^(+1/2), of order M."""
     n_labels = pair.n_right
     memory.require_memory(
         8 * 5 * n_labels**2,
@@ -384,27 +347,13 @@ class MLSI(ScaledDirections):
     mixing : float in [0, 1], default=0.5
         t: the weight of the labels; that of the features is 1 - t. The two are sums of squares, so
         what a weight means depends on the units of the features.
-    ridge : float or "shared", default="shared"
-        Added to the features' scatter. "shared" is the ``alpha`` of the classifier around it, and
-        1.0 when the embedding is fitted by itself.
-    unit_columns : bool, default=False
-        Whether columns of P are made of unit length, as public programs do.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+    ridge, unit_columns
+        As in :class:`OPLS`.
 
     Attributes
     ----------
-    projection_ : ndarray of shape (n_features, n_feature_components_)
-    eigenvalues_ : ndarray
-        Of the generalised problem, largest first.
-    objective_ : float
-        Their sum.
-    ridge_ : float
-        The penalty that was used.
-    decoder_ : sparse identity, offset_ : zeros, codes_ : the labels, or None inside a classifier
-    objective_path_, n_iter_, n_feature_components_, n_label_components_, solver_, \
-n_features_in_, feature_names_in_
-        As in :class:`CMLL`.
+    projection_, eigenvalues_, objective_, ridge_ and others
+        As in :class:`OPLS`.
 
     Notes
     -----
@@ -415,14 +364,6 @@ n_features_in_, feature_names_in_
     References
     ----------
     K. Yu, S. Yu, V. Tresp. Multi-label informed latent semantic indexing. SIGIR 2005, pp. 258-265.
-
-    Examples
-    --------
-    >>> from compactlearn.datasets import load
-    >>> from compactlearn.related import MLSI
-    >>> data = load("emotions")
-    >>> MLSI(3).fit(data.X, data.Y).transform(data.X).shape
-    (593, 3)
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {**SCALED, "mixing": (Real(0, 1),)}
@@ -433,9 +374,8 @@ n_features_in_, feature_names_in_
         mixing: float = 0.5,
         ridge: float | str = "shared",
         unit_columns: bool = False,
-        solver: str = "auto",
     ) -> None:
-        super().__init__(n_feature_components, ridge, unit_columns, solver)
+        super().__init__(n_feature_components, ridge, unit_columns)
         self.mixing = mixing
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:

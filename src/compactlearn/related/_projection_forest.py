@@ -23,7 +23,6 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._any_classifier import check_k, names_of, told_classes
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import (
     Choice,
@@ -36,14 +35,12 @@ from compactlearn.core._params import (
     Seed,
 )
 from compactlearn.core._seeds import seeded
-from compactlearn.decoding._picked import Pairs, Picked
-from compactlearn.decoding._topk import top_labels
 from compactlearn.embeddings._components import COUNTS, component_count
 from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
 
-PROJECTIONS = ("gaussian", "rademacher", "achlioptas", "subsample", "identity")
+PROJECTIONS = ("gaussian", "subsample", "identity")
 
 
 class ProjectionForestClassifier(ScoredClassifier):
@@ -58,10 +55,9 @@ class ProjectionForestClassifier(ScoredClassifier):
     n_trees : int, default=100
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m. A float is a ratio of M; "auto" is min(M, max(8, ceil(log2 M))).
-    projection : {"gaussian", "rademacher", "achlioptas", "subsample", "identity"}, \
-default="gaussian"
-        How the matrix of a tree is drawn: normal numbers; signs; signs and two thirds zeros; single
-        labels with replacement; or nothing is projected, a scikit-learn forest.
+    projection : {"gaussian", "subsample", "identity"}, default="gaussian"
+        How the matrix of a tree is drawn: normal numbers; single labels with replacement; or
+        nothing is projected, a scikit-learn forest.
     best_splits : bool, default=True
         Whether the best bound of each feature that is looked at is chosen, on a bootstrap sample
         (random forest), or it is drawn, on all rows (extra trees), which is faster.
@@ -86,8 +82,8 @@ default="gaussian"
 
     Notes
     -----
-    Joly's program (random-output-trees) has these projections and a subsampled Hadamard matrix. The
-    shares are dense, nodes by labels, as in scikit-learn's forests of several outputs.
+    Joly's program (random-output-trees) has further projections: of signs, and of a Hadamard
+    matrix. The shares are dense, nodes by labels, as in scikit-learn's forests of several outputs.
 
     References
     ----------
@@ -217,32 +213,13 @@ default="gaussian"
             return shares / shares.sum(axis=1, keepdims=True)
         return shares
 
-    def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
-        """Return for each row pairs of a label's name and its share in the leaves.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        k : int or None, default=None
-            None returns the labels that ``predict`` gives, a number the k best.
-        """
-        X = self._prepare(X)
-        if self.label_space_.kind != "multilabel":
-            return told_classes(self, X, k)
-        scores = self._scores(X)
-        if k is None:
-            return Picked.above(scores, self.threshold_).told(names_of(self))
-        check_k(k, self.n_labels_, "predict_labels")
-        return Picked.best(*top_labels(scores, k)).told(names_of(self))
-
 
 def _few_outputs(n_labels: int) -> int:
     return min(n_labels, max(8, int(np.ceil(np.log2(max(n_labels, 2))))))
 
 
 def _for_trees(X: Any) -> Any:
-    """Single precision, which trees work in; sparse rows with indices of 32 bits."""
+    """Return rows in single precision, which trees work in; sparse rows with indices of 32 bits."""
     X = X.astype(np.float32)
     if not scipy.sparse.issparse(X):
         return X
@@ -251,7 +228,7 @@ def _for_trees(X: Any) -> Any:
 
 
 def _with_shares(tree: Tree, X: Any, Y: Any, counts: Array) -> Tree:
-    """The same tree, whose nodes hold the means of the labels of the rows that passed them."""
+    """Return the same tree with the mean labels of the rows that passed each node."""
     paths = tree.decision_path(X)
     sums = paths.T @ Y.multiply(counts[:, None]).tocsr()
     totals = paths.T @ counts
@@ -264,17 +241,11 @@ def _with_shares(tree: Tree, X: Any, Y: Any, counts: Array) -> Tree:
 
 
 def label_projection(kind: str, n_labels: int, m: int, rng: np.random.Generator) -> Any:
-    """(M, m), sparse where most of it is zero; "identity" takes no notice of m."""
+    """Return (M, m), sparse where most of it is zero; "identity" takes no notice of m."""
     if kind == "identity":
         return scipy.sparse.eye_array(n_labels, format="csr")
     if kind == "gaussian":
         return rng.standard_normal((n_labels, m)) / np.sqrt(m)
-    if kind == "rademacher":
-        return rng.choice([-1.0, 1.0], size=(n_labels, m)) / np.sqrt(m)
-    if kind == "achlioptas":
-        size = np.sqrt(3.0 / m)
-        drawn = rng.choice([-size, 0.0, size], p=[1 / 6, 2 / 3, 1 / 6], size=(n_labels, m))
-        return scipy.sparse.csr_array(drawn)
     labels = rng.integers(0, n_labels, size=m)
     parts = (np.full(m, np.sqrt(n_labels / m)), (labels, np.arange(m)))
     return scipy.sparse.csr_array(parts, shape=(n_labels, m))

@@ -22,11 +22,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Flag, Integer, Nothing, Real, Seed
+from compactlearn.core._params import Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall, shared_ridge
+from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.embeddings._encoders import OFFSETS, Encoder, Problem
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import numerical_rank
@@ -51,11 +51,6 @@ class Rembrandt(Encoder):
     lam : float, default=1.0
         The penalty of the hat matrix, in units of the mean square of a feature: the penalty is
         ``lam * trace(Z'Z) / D``.
-    ridge : float, "shared" or None, default=None
-        The penalty itself, in place of `lam`; "shared" is the ``alpha`` of the classifier around
-        it (1.0 when the embedding is fitted by itself).
-    centre : bool, default=False
-        Whether features and labels are centred first; then this is a randomised :class:`CPLST`.
     oversampling : int, default=20
         Columns of the random block beyond m.
     n_power : int, default=1
@@ -65,8 +60,6 @@ class Rembrandt(Encoder):
         nothing.
     random_state : int, RandomState, Generator or None, default=None
         Draws the block.
-    solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
 
     Attributes
     ----------
@@ -118,40 +111,31 @@ solver_, n_features_in_, feature_names_in_
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "lam": (Real(0),),
-        "ridge": (Real(0), Choice("shared"), Nothing()),
-        "centre": (Flag(),),
         "oversampling": (Integer(0),),
         "n_power": (Integer(0),),
         "offset": OFFSETS,
         "random_state": (Seed(),),
-        "solver": ROUTES,
     }
 
     def __init__(
         self,
         n_label_components: int | float | str = "auto",
         lam: float = 1.0,
-        ridge: float | str | None = None,
-        centre: bool = False,
         oversampling: int = 20,
         n_power: int = 1,
         offset: str = "mean",
         random_state: Any = None,
-        solver: str = "auto",
     ) -> None:
         self.n_label_components = n_label_components
         self.lam = lam
-        self.ridge = ridge
-        self.centre = centre
         self.oversampling = oversampling
         self.n_power = n_power
         self.offset = offset
         self.random_state = random_state
-        self.solver = solver
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
+        return Traits()
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         return replace(super().plan(n_features, n_labels, given_features), hat=True)
@@ -175,24 +159,19 @@ solver_, n_features_in_, feature_names_in_
     def _matrix(self, pair: Pair) -> Problem:
         ridge = self._penalty(pair)
         rank = min(pair.n_left + 1, pair.n_right)
-        matrix = ridge_of(pair).hat_gram(ridge, centred=bool(self.centre))
-        return Problem(matrix, rank, -pair.mean_right if self.centre else None, ridge=ridge)
+        return Problem(ridge_of(pair).hat_gram(ridge, centred=False), rank, None, ridge=ridge)
 
     def _penalty(self, pair: Pair) -> float:
-        if self.ridge is not None:
-            return shared_ridge(self.ridge)
-        trace = pair.left.energy
-        if not self.centre:
-            by_rows = isinstance(pair, RowsPair)  # where a mean may be known by products alone
-            mean, known = pair.mean_left, pair.left.mean_products[1] if by_rows else None
-            trace += pair.count * (float(mean @ mean) if known is None else known)
-        return self.lam * trace / pair.given_left
+        by_rows = isinstance(pair, RowsPair)  # where a mean may be known by products alone
+        mean, known = pair.mean_left, pair.left.mean_products[1] if by_rows else None
+        energy = pair.left.energy + pair.count * (float(mean @ mean) if known is None else known)
+        return self.lam * energy / pair.given_left
 
 
 def leading_range(
     matrix: Any, size: int, width: int, n_power: int, rng: np.random.RandomState
 ) -> Array:
-    """Orthonormal columns (n, r) that span about the leading ``size`` eigenvectors, r <= size.
+    """Return up to ``size`` orthonormal columns that span about the leading eigenvectors.
 
     ``width`` columns are multiplied ``n_power + 1`` times; the left singular vectors of the last
     product come back, on the host, as many as are more than rounding.

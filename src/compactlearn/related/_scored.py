@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -27,22 +28,11 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._build import require_finite_squares
+from compactlearn.linalg._learning import learn
+from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.metrics._checks import row_blocks
 
 Array = NDArray[np.float64]
-
-
-class _ProductOnly:
-    """A method that related classifiers do not have; the AttributeError says who has it."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: Any, owner: type) -> NoReturn:
-        raise AttributeError(
-            f"{owner.__name__} has no {self.name}: methods of compactlearn.related fit, predict "
-            "and are stored, and no more; use a CMLLClassifier or AutoCompactClassifier for it."
-        )
 
 
 class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixin, BaseEstimator):
@@ -59,11 +49,6 @@ class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixi
     label_names_: list[str]
     label_space_: LabelSpace  # matrix or vector, classes, names
     boundary_: float
-
-    explain = _ProductOnly()
-    label_neighbours = _ProductOnly()
-    to_onnx = _ProductOnly()
-    compress = _ProductOnly()
 
     @abstractmethod
     def _learn(self, data: TrainingData) -> None:
@@ -226,6 +211,13 @@ def all_rows(
     owner = f"{type(classifier).__name__}.fit"
     targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
     return TrainingData(X, targets, None, None)
+
+
+def ridge(X: Any, Z: Array, alpha: float, weights: Array | None = None) -> tuple[Array, Array]:
+    """Return coefficients (D, m) and intercepts (m,) of a ridge of codes Z (n, m) on rows."""
+    pair = RowsPair.of_rows(X, scipy.sparse.csr_array((X.shape[0], 0)), weights)
+    learned = learn(pair, None, pair.codes_of(Z), alpha)
+    return learned.coefficients, learned.intercept
 
 
 def predicted_codes(X: Any, coef: Array, intercept: Array) -> Array:

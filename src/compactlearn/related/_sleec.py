@@ -25,18 +25,13 @@ from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numb
 from compactlearn.core._seeds import seeded
 from compactlearn.core._weight import n_parameters_in
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
-from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import leading_eigenpairs
-from compactlearn.linalg._learning import learn
 from compactlearn.linalg._operators import Plain, Sum, gram
-from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._scored import ScoredClassifier, ridge
 
 Array = NDArray[np.float64]
 
 _CLUSTER_ROWS = 6000  # that the program's settings have in a cluster
-_SHRINK_WEIGHT = 1e-3  # of the splitting that the l1 term is solved by, as in the program
-_SHRINK_ROUNDS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +52,7 @@ class LocalLearner:
     clusters: tuple[LocalEmbedding, ...]
 
     def nearest_cluster(self, X: Any) -> NDArray[np.intp]:
-        """The cluster of each row, that of the nearest centre."""
+        """Return the cluster of each row, that of the nearest centre."""
         squares = np.sum(self.centres**2, axis=1)
         return np.argmin(squares - 2.0 * (X @ self.centres.T), axis=1)
 
@@ -72,7 +67,7 @@ class SLEECClassifier(ScoredClassifier):
         minimise  || P_Omega(S - ZZ') ||^2,   S_ij = y_i'y_j / (|y_i| |y_j|),
 
     where Omega are the pairs of a row and its ``n_similar`` nearest rows by S, and a regression
-    leads from features to codes: ``||Z - XB||^2 + alpha |B|^2 + l1 ||XB||_1``. A new row goes to
+    leads from features to codes. A new row goes to
     the nearest cluster, is embedded, and gets the mean label vector of its nearest training rows
     there, which are embedded by the regression as well. Several divisions are averaged.
 
@@ -92,22 +87,11 @@ class SLEECClassifier(ScoredClassifier):
         Nearest training rows whose labels are averaged. Public runs have 10 to 25.
     alpha : float, default=1.0
         Ridge penalty of the regression, whose intercept is free.
-    l1 : float, default=0.0
-        Weight of ``||XB||_1``, which asks embedded rows to be sparse. The program has 0.01, and as
-        here two rounds of an alternating direction method.
     n_clusters : int or "auto", default="auto"
         "auto" is one for every 6,000 rows.
     n_learners : int, default=5
         Divisions into clusters, by k-means from different starts. Where there is one cluster they
         would all be the same, and there is one learner. Public runs have 1 to 15.
-    solver : {"projection", "alternating"}, default="projection"
-        How codes are found where ``n_similar`` leaves pairs out: by singular value projection, as
-        in the paper, or by two sets of codes in turn, as in the program.
-    weight_quantile : float in [0, 1), default=0.0
-        So large a share of each cluster's weights, the smallest, become zero. The program has 0.7.
-    point_quantile : float in [0, 1), default=0.0
-        So large a share of the embedded training values, the smallest of each dimension, become
-        zero. The program has 0.7 or 0.01.
     max_iter : int, default=50
     tol : float, default=1e-4
         Steps for the codes, and what share of the first loss a step has to gain.
@@ -132,7 +116,7 @@ class SLEECClassifier(ScoredClassifier):
     -----
     Omega holds a pair where either row is near the other, so that it is symmetric. The regression
     is a ridge with a free intercept where the program has LIBLINEAR's support vector regression
-    without one.
+    without one and asks embedded rows to be sparse.
 
     References
     ----------
@@ -154,12 +138,8 @@ class SLEECClassifier(ScoredClassifier):
         "n_similar": (Integer(1), Nothing()),
         "n_neighbors": (Integer(1),),
         "alpha": (Real(0),),
-        "l1": (Real(0),),
         "n_clusters": (Integer(1), Choice("auto")),
         "n_learners": (Integer(1),),
-        "solver": (Choice("projection", "alternating"),),
-        "weight_quantile": (Real(0, 1, open_high=True),),
-        "point_quantile": (Real(0, 1, open_high=True),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
         "threshold": (Real(), Numbers()),
@@ -173,12 +153,8 @@ class SLEECClassifier(ScoredClassifier):
         n_similar: int | None = None,
         n_neighbors: int = 15,
         alpha: float = 1.0,
-        l1: float = 0.0,
         n_clusters: int | str = "auto",
         n_learners: int = 5,
-        solver: str = "projection",
-        weight_quantile: float = 0.0,
-        point_quantile: float = 0.0,
         max_iter: int = 50,
         tol: float = 1e-4,
         threshold: Any = 0.5,
@@ -188,12 +164,8 @@ class SLEECClassifier(ScoredClassifier):
         self.n_similar = n_similar
         self.n_neighbors = n_neighbors
         self.alpha = alpha
-        self.l1 = l1
         self.n_clusters = n_clusters
         self.n_learners = n_learners
-        self.solver = solver
-        self.weight_quantile = weight_quantile
-        self.point_quantile = point_quantile
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
@@ -232,17 +204,14 @@ class SLEECClassifier(ScoredClassifier):
             return Codes(np.zeros((Y.shape[0], 1)))
         if self.n_similar is None or self.n_similar >= Y.shape[0]:
             return Codes(start)
-        find = codes_by_projection if self.solver == "projection" else codes_by_alternation
         pairs = near_pairs(unit, self.n_similar)
-        return find(pairs, start, max_iter=self.max_iter, tol=float(self.tol))
+        return codes_by_projection(pairs, start, max_iter=self.max_iter, tol=float(self.tol))
 
     def _embedded(self, X: Any, Y: Any, m: int) -> LocalEmbedding:
         found = self._codes(Y, m)
         Z, self.n_iter_ = found.Z, max(self.n_iter_, len(found.losses) - 1)
-        coef, intercept = regression(X, Y, Z, float(self.alpha), float(self.l1))
-        coef = without_smallest(coef, self.weight_quantile, axis=None)
-        points = without_smallest(X @ coef + intercept, self.point_quantile, axis=0)
-        return LocalEmbedding(coef, intercept, points, Y)
+        coef, intercept = ridge(X, Z, float(self.alpha))
+        return LocalEmbedding(coef, intercept, X @ coef + intercept, Y)
 
     @property
     def n_parameters_(self) -> int:
@@ -264,7 +233,7 @@ class SLEECClassifier(ScoredClassifier):
 
 
 def divided(X: Any, n_clusters: int, seed: int) -> tuple[Array, list[NDArray[np.intp]]]:
-    """Centres by k-means, and the rows of each cluster that has any."""
+    """Return centres by k-means, and the rows of each cluster that has any."""
     if n_clusters == 1:
         return np.zeros((1, X.shape[1])), [np.arange(X.shape[0])]
     found = KMeans(n_clusters, n_init=1, random_state=seed).fit(X)
@@ -273,48 +242,8 @@ def divided(X: Any, n_clusters: int, seed: int) -> tuple[Array, list[NDArray[np.
     return found.cluster_centers_[kept].astype(np.float64), [members[place] for place in kept]
 
 
-def regression(X: Any, Y: Any, Z: Array, alpha: float, l1: float) -> tuple[Array, Array]:
-    """B and intercept that minimise ``||Z - XB||^2 + alpha |B|^2 + l1 ||XB||_1``, or begin to.
-
-    With A for the fitted rows XB, held to them by a weight w, ``B`` is a ridge on the mean of Z and
-    of A less the multipliers, and ``A`` shrinks the fitted rows by l1 / w.
-    """
-    pair = RowsPair.of_rows(X, Y)
-
-    def ridge(targets: Array, penalty: float) -> tuple[Array, Array]:
-        learned = learn(pair, None, pair.codes_of(targets), penalty)
-        return learned.coefficients, learned.intercept
-
-    coef, intercept = ridge(Z, alpha)
-    if not l1:
-        return coef, intercept
-    w = _SHRINK_WEIGHT
-    multipliers = np.zeros_like(Z)
-    for _ in range(_SHRINK_ROUNDS):
-        fitted = X @ coef + intercept
-        moved = fitted + multipliers
-        A = np.sign(moved) * np.maximum(np.abs(moved) - l1 / w, 0.0)
-        multipliers = moved - A
-        targets = (Z + w / 2 * (A - multipliers)) / (1 + w / 2)
-        coef, intercept = ridge(targets, alpha / (1 + w / 2))
-    return coef, intercept
-
-
-def without_smallest(matrix: Array, share: float, axis: int | None) -> Array:
-    """The matrix with its smallest entries, by size, set to zero; of all, or of each column.
-
-    >>> without_smallest(np.array([[3.0, -1.0], [2.0, 5.0]]), 0.5, axis=0)
-    array([[3., 0.],
-           [0., 5.]])
-    """
-    if not share:
-        return matrix
-    sizes = np.abs(matrix)
-    return np.where(sizes > np.quantile(sizes, share, axis=axis, method="lower"), matrix, 0.0)
-
-
 def neighbours_labels(cluster: LocalEmbedding, X: Any, count: int) -> Array:
-    """The mean label vector of each row's nearest training rows."""
+    """Return the mean label vector of each row's nearest training rows."""
     count = min(count, cluster.points.shape[0])
     index = NearestNeighbors(n_neighbors=count).fit(cluster.points)
     near = index.kneighbors(X @ cluster.coef + cluster.intercept, return_distance=False)
@@ -326,9 +255,7 @@ def neighbours_labels(cluster: LocalEmbedding, X: Any, count: int) -> Array:
 
 
 _AT_ONCE = 1 << 22  # entries of a block of dense inner products, or of factors of pairs
-_TINY = (
-    1e-10  # added to the length of a label vector, as the program does; a ridge of least squares
-)
+_TINY = 1e-10  # added to the length of a label vector, as the program does
 
 
 @dataclass(frozen=True)
@@ -340,19 +267,19 @@ class Codes:
 
 
 def unit_labels(Y: Any) -> Any:
-    """Label vectors of length 1; a row without labels stays zero."""
+    """Return label vectors of length 1; a row without labels stays zero."""
     lengths = np.sqrt(np.asarray(Y.multiply(Y).sum(axis=1)).ravel())
     return scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 / (lengths + _TINY)) @ Y)
 
 
 def eigen_codes(Y: Any, m: int) -> Array:
-    """``E sqrt(w)`` of the m leading eigenpairs of ``YY'``; fewer where its rank is lower."""
+    """Return ``E sqrt(w)`` of the m leading eigenpairs of ``YY'``, fewer of a lower rank."""
     found = leading_eigenpairs(gram(Plain(Y.T.tocsr())), min(m, *Y.shape))
     return found.vectors * np.sqrt(found.values)
 
 
 def near_pairs(Y: Any, n_similar: int) -> Any:
-    """S on Omega, as a symmetric CSR matrix whose stored entries, zeros among them, are Omega."""
+    """Return S on Omega as a symmetric CSR matrix; zeros of Omega are stored, too."""
     n = Y.shape[0]
     count = min(n_similar, n)
     Yt = Y.T.tocsr()
@@ -373,7 +300,7 @@ def near_pairs(Y: Any, n_similar: int) -> Any:
 
 
 def products_at(pairs: Any, left: Any, right: Any) -> Array:
-    """Inner products of rows of two matrices, for the stored entries of a CSR matrix of pairs."""
+    """Return inner products of rows of two matrices, for the stored entries of ``pairs``."""
     i = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
     found = np.empty(pairs.nnz)
     step = max(1, _AT_ONCE // max(1, left.shape[1]))
@@ -388,9 +315,10 @@ def products_at(pairs: Any, left: Any, right: Any) -> Array:
 
 
 def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) -> Codes:
-    """Singular value projection: a gradient step of length 1, then the nearest matrix of rank m.
+    """Return codes by singular value projection.
 
-    The gradient of half the loss is 1-Lipschitz, so no step raises the loss.
+    A gradient step of length 1 is followed by the nearest matrix of rank m. The gradient of half
+    the loss is 1-Lipschitz, so no step raises the loss.
     """
     Z, m = start, start.shape[1]
     residual = pairs.copy()
@@ -409,39 +337,3 @@ def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) 
         if losses[-2] - reached <= tol * losses[0]:
             break
     return Codes(Z, tuple(losses))
-
-
-def codes_by_alternation(pairs: Any, start: Array, *, max_iter: int, tol: float) -> Codes:
-    """Two sets of codes U and V with U V' near S on Omega, by least squares in turn; U is kept.
-
-    What the authors' program does: the last codes are kept when a round does not improve on them.
-    """
-    U, V = start, start
-    losses = [_loss(pairs, U, V)]
-    for _ in range(max_iter):
-        new_U = _least_squares(pairs, V)
-        new_V = _least_squares(pairs, new_U)
-        reached = _loss(pairs, new_U, new_V)
-        if reached > losses[-1]:
-            break
-        U, V = new_U, new_V
-        losses.append(reached)
-        if losses[-2] - reached <= tol * losses[0]:
-            break
-    return Codes(U, tuple(losses))
-
-
-def _loss(pairs: Any, U: Array, V: Array) -> float:
-    missed = pairs.data - products_at(pairs, U, V)
-    return float(missed @ missed)
-
-
-def _least_squares(pairs: Any, V: Array) -> Array:
-    """Row i is the u that minimises ``sum_j (s_ij - u'v_j)^2`` over its pairs."""
-    n, m = V.shape
-    ridge = _TINY * float(np.sum(V * V)) * np.eye(m)
-    right, U = pairs @ V, np.zeros((n, m))
-    for i in range(n):
-        own = V[pairs.indices[pairs.indptr[i] : pairs.indptr[i + 1]]]
-        U[i] = dense.solve(dense.self_product(own.T) + ridge, right[i])
-    return U

@@ -64,10 +64,9 @@ class RandomDirections(PCA):
     def __init__(
         self,
         n_feature_components: int | float | str = "auto",
-        solver: str = "auto",
         random_state: Any = None,
     ) -> None:
-        super().__init__(n_feature_components, solver)
+        super().__init__(n_feature_components)
         self.random_state = random_state
 
     def directions(self, pair: Any, d: int) -> tuple[Array, Array]:
