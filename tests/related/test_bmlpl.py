@@ -169,9 +169,3 @@ def test_a_label_of_no_row_is_improbable():
     Y[:, 2] = 0
     model = TopicClassifier(2, random_state=0).fit(X, Y)
     assert model.predict_proba(X)[:, 2].max() < 0.01
-
-
-def test_more_topics_than_labels_are_refused():
-    X, Y = labelled(20, 4, 5, 0)
-    with pytest.raises(ValueError, match="n_components=6 asks for more components than there are"):
-        TopicClassifier(6).fit(X, Y)

@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from compactlearn import PLST, CompactClassifier
 from compactlearn.related import GroPLE
 from compactlearn.related._grople import GroupProblem, label_groups, shortened
-from tests.makers import make_data, maker, modest, ridge_scores
+from tests.makers import maker, modest, ridge_scores
 
 wide = maker(80, 6, 9)
 GROUPS = np.array([0, 0, 1, 1, 1, 2, 2, 0, 1])
@@ -145,23 +145,9 @@ def test_without_penalties_it_is_plst():
     np.testing.assert_allclose(free.decision_function(X), expected.decision_function(X), atol=1e-8)
 
 
-def test_a_strong_penalty_leaves_the_mean():
-    X, Y = wide(seed=7)
-    with pytest.warns(UserWarning, match="only 1 independent"):
-        model = CompactClassifier(GroPLE(4, l2=1e4), alpha=2.0).fit(X, Y)
-    expected = np.broadcast_to(Y.mean(axis=0), Y.shape)
-    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-10)
-
-
 def test_groups_are_labels_that_occur_together():
     blocks = np.kron(np.eye(3), np.ones((5, 3)))[:, [0, 3, 6, 1, 4, 7, 2, 5, 8]]
     np.testing.assert_array_equal(label_groups(blocks.T @ blocks, 3), [0, 1, 2] * 3)
     assert set(label_groups(blocks.T @ blocks, 1)) == {0}
     empty = np.column_stack([blocks, np.zeros(15)])
     assert label_groups(empty.T @ empty, 3).shape == (10,)
-
-
-def test_refusals_in_words():
-    X, Y = make_data()
-    with pytest.raises(ValueError, match="'l2' of GroPLE must be a finite number >= 0"):
-        GroPLE(l2=-1.0).fit(X, Y)

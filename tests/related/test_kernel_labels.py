@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 
-from compactlearn import CompactClassifier, KernelMap, method
+from compactlearn import CompactClassifier, KernelMap
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, KernelLabelSpace
-from compactlearn.related._label_kernel import DistinctRows, LabelBasis, LabelKernel, label_basis
+from compactlearn.related._kernel_labels import (
+    DistinctRows,
+    LabelBasis,
+    LabelKernel,
+    label_basis,
+)
 from tests.makers import labelled, maker, modest, ridge_scores
 
 make_data = maker(60, 7, 6)
@@ -31,7 +36,7 @@ def centred(K, weights):
 
 def literal(Qx, Qy, ridge, penalty):
     """Both sides at once, as Hardoon et al. write it: a generalised eigenproblem of order 2N, on
-    the range of its right side. Returns rho^2, codes Qy b with b'(Qy^2 + penalty Qy)b = 1, and b.
+    the range of its right side. Returns rho^2, and codes Qy b with b'(Qy^2 + penalty Qy)b = 1.
     """
     n = len(Qx)
     nothing = np.zeros((n, n))
@@ -42,7 +47,7 @@ def literal(Qx, Qy, ridge, penalty):
     rho, found = scipy.linalg.eigh(kept.T @ left @ kept, kept.T @ right @ kept)
     best = np.argsort(-rho)
     b = np.sqrt(2) * (kept @ found[:, best])[n:]  # half of the length is a's
-    return rho[best] ** 2, Qy @ b, b
+    return rho[best] ** 2, Qy @ b
 
 
 def same_up_to_signs(found, expected, atol=1e-8):
@@ -52,17 +57,15 @@ def same_up_to_signs(found, expected, atol=1e-8):
 
 @every_shape
 @pytest.mark.parametrize(("ridge", "penalty"), [(0.5, 1.0), (3.0, 0.2), (20.0, 5.0)])
-@pytest.mark.parametrize("solver", ["dual", "krylov"])
-def test_codes_are_those_of_kernels_of_all_rows(shape, ridge, penalty, solver):
+def test_codes_are_those_of_kernels_of_all_rows(shape, ridge, penalty):
     X, Y = labelled(*shape, seed=1)
     n, ones = len(X), np.ones(len(X))
     Qx = centred(X @ X.T, ones)
     Qy = centred(rbf_kernel(Y, gamma=0.3), ones)
-    values, V, _ = literal(Qx, Qy, ridge, penalty)
+    values, V = literal(Qx, Qy, ridge, penalty)
     for form in (np.asarray, sp.csr_array):
-        embedding = KernelLabelSpace(
-            3, label_gamma=0.3, ridge=ridge, label_penalty=penalty, solver=solver
-        ).fit(form(X), sp.csr_array(Y))
+        embedding = KernelLabelSpace(3, label_gamma=0.3, ridge=ridge, label_penalty=penalty)
+        embedding.fit(form(X), sp.csr_array(Y))
         np.testing.assert_allclose(embedding.eigenvalues_, values[:3], atol=1e-8)
         same_up_to_signs(embedding.codes_, np.sqrt(n) * V[:, :3])
         assert embedding.objective_ == pytest.approx(values[:3].sum())
@@ -72,7 +75,7 @@ def test_codes_and_scores_of_weighted_rows_and_of_a_kernel_are_the_literal_ones(
     X, Y = make_data(seed=2)
     weights = np.random.default_rng(0).uniform(0.5, 3.0, len(X))
     Qx, Qy = (centred(rbf_kernel(A, gamma=g), weights) for A, g in ((X, 0.1), (Y, 0.4)))
-    values, V, _ = literal(Qx, Qy, 2.0, 0.5)
+    values, V = literal(Qx, Qy, 2.0, 0.5)
     model = CompactClassifier(
         KernelLabelSpace(3, label_gamma=0.4, label_penalty=0.5, decoder_ridge=0.7),
         feature_map=KernelMap(gamma=0.1),
@@ -82,23 +85,11 @@ def test_codes_and_scores_of_weighted_rows_and_of_a_kernel_are_the_literal_ones(
     assert model.embedding_.ridge_ == 2.0  # the classifier's
     V = np.sqrt(weights.sum()) * V[:, :3]
     roots = np.sqrt(weights)[:, None]
-    same_up_to_signs(roots * model.embedding_.encode(Y), V)
     Yc = roots * (Y - weights @ Y / weights.sum())
     W = np.linalg.solve(V.T @ V + 0.7 * np.eye(3), V.T @ Yc)
     fitted = Qx @ np.linalg.solve(Qx + 2.0 * np.eye(len(X)), V)
     expected = (fitted @ W) / roots + weights @ Y / weights.sum()
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
-
-
-def test_labels_that_were_not_met_are_encoded_by_their_kernel_values():
-    X, Y = make_data(seed=3)
-    ones, new = np.ones(len(X)), np.array(np.meshgrid(*[[0, 1]] * 6)).reshape(6, -1).T
-    Qy = centred(rbf_kernel(Y, gamma=0.3), ones)
-    b = np.sqrt(len(X)) * literal(centred(X @ X.T, ones), Qy, 1.0, 1.0)[2][:, :3]
-    b -= b.mean(axis=0)
-    k = rbf_kernel(new, Y, gamma=0.3) - rbf_kernel(Y, gamma=0.3).mean(axis=0)
-    found = KernelLabelSpace(3, label_gamma=0.3).fit(X, Y).encode(new)
-    same_up_to_signs(found, k @ b, atol=1e-7)
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, (16, 30, 20)], ids=str)
@@ -128,8 +119,8 @@ def test_a_code_can_say_that_labels_exclude_each_other():
     curved = KernelLabelSpace(1, ridge=0.1).fit(X, Y)
     assert linear.eigenvalues_[0] < 0.1
     assert curved.eigenvalues_[0] > 0.9
-    together = curved.encode([[0, 0], [1, 1], [0, 1], [1, 0]])[:, 0]
-    assert abs(together[0] - together[1]) < 0.2 < abs(together[0] - together[2])
+    of_sets = [curved.codes_[(Y == y).all(axis=1), 0][0] for y in ([0, 0], [1, 1], [0, 1])]
+    assert abs(of_sets[0] - of_sets[1]) < 0.2 < abs(of_sets[0] - of_sets[2])
 
 
 def test_joined_codes_are_those_of_both_kinds_in_turn():
@@ -142,7 +133,6 @@ def test_joined_codes_are_those_of_both_kinds_in_turn():
         np.testing.assert_allclose(both.codes_, np.column_stack(own), atol=1e-8)
         values = [(linear, curved)[k % 2].eigenvalues_[k // 2] for k in range(m)]
         np.testing.assert_allclose(both.eigenvalues_, values, atol=1e-8)
-        np.testing.assert_allclose(both.encode(Y), both.codes_, atol=1e-8)
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -185,21 +175,12 @@ def test_distinct_rows_are_those_of_numpy(n, n_labels, seed):
             assert count == pytest.approx(weights[found.places == place].sum())
 
 
-def test_label_kernels_are_those_of_scikit_learn():
-    A, B = (sp.random_array((7, 5), density=0.4, rng=seed, format="csr") for seed in (0, 1))
-    expected = rbf_kernel(A.toarray(), B.toarray(), gamma=0.7)
-    np.testing.assert_allclose(LabelKernel("rbf", 0.7).between(A, B), expected, atol=1e-12)
-    expected = A.toarray() @ B.toarray().T
-    np.testing.assert_allclose(LabelKernel("linear", 0.7).between(A, B), expected, atol=1e-12)
-
-
 def test_many_rows_of_few_label_sets_need_no_kernel_of_all_rows(monkeypatch):
     X, Y = labelled(20_000, 4, 3, seed=10)
     monkeypatch.setattr(memory, "available_bytes", lambda: 200_000_000)  # N^2 numbers are 3.2 GB
     for joined in (False, True):
         found = KernelLabelSpace(3, joined=joined).fit(X, Y)
         assert found.codes_.shape == (20_000, 3)
-    assert found._by_kernel[0].shape == (8, 3)  # of which a model keeps no more
 
 
 def test_too_many_label_sets_are_refused(monkeypatch):
@@ -226,27 +207,3 @@ def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
     twin = pair.with_right(sp.csr_array(Y[::-1, :3]))
     other = label_basis(twin, DistinctRows.of_pair(twin), LabelKernel("rbf", 0.3))
     assert other.vectors.shape[0] <= 8 < first.vectors.shape[0]  # those of its own labels
-
-
-def test_constant_labels_or_features_leave_the_mean():
-    X, Y = make_data(seed=12)
-    for rows, labels in ((X, np.ones_like(Y)), (np.ones_like(X), Y)):
-        with pytest.warns(UserWarning, match="only 0 independent"):
-            model = CompactClassifier(KernelLabelSpace(2, joined=True)).fit(rows, labels)
-        expected = np.broadcast_to(labels.mean(axis=0), Y.shape)
-        np.testing.assert_allclose(model.decision_function(rows), expected, atol=1e-10)
-
-
-def test_refusals_in_words():
-    X, Y = make_data()
-    with pytest.raises(ValueError, match="'label_gamma' of KernelLabelSpace must be"):
-        KernelLabelSpace(label_gamma=0.0).fit(X, Y)
-    with pytest.raises(ValueError, match="'label_kernel' of KernelLabelSpace must be 'rbf'"):
-        KernelLabelSpace(label_kernel="poly").fit(X, Y)
-    with pytest.raises(ValueError, match="encode needs labels with 6 columns"):
-        KernelLabelSpace(2).fit(X, Y).encode(Y[:, :4])
-
-
-def test_the_published_one_joins_both_kinds():
-    assert method("KLST").embedding.joined
-    assert not method("KLST", protocol="recommended").embedding.joined

@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import CompactClassifier, KernelMap
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import MIFS
 from compactlearn.related._mifs import Problem
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
@@ -89,14 +86,6 @@ def test_the_objective_never_rises_and_features_are_ranked(shape, form):
     assert len(set(kept)) == 4
 
 
-@every_shape
-def test_sparse_rows_are_chosen_alike(shape):
-    X, Y = labelled(*shape, seed=3)
-    dense, sparse = (MIFS(5, random_state=0).fit(rows, Y) for rows in (X, sp.csr_array(X)))
-    np.testing.assert_array_equal(dense.projection_, sparse.projection_)
-    np.testing.assert_allclose(dense.eigenvalues_, sparse.eigenvalues_, atol=1e-8)
-
-
 def test_features_that_say_something_are_found_and_the_rest_is_zero():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 12))
@@ -105,23 +94,3 @@ def test_features_that_say_something_are_found_and_the_rest_is_zero():
     kept = model.projection_.argmax(axis=0)
     assert set(kept[:3]) == {0, 1, 2}
     assert model.eigenvalues_[3] < 1e-3 * model.eigenvalues_[2]
-
-
-def test_a_search_scores_as_single_fits_do():
-    X, Y = labelled(60, 7, 5, seed=4)
-    model = CompactClassifier(MIFS(random_state=0))
-    grid = {"embedding__n_feature_components": [1, 4], "alpha": [0.1, 10.0]}
-    search = GridSearchMoments(model, grid, cv=3).fit(X, Y)
-    for place, params in enumerate(search.cv_results_["params"]):
-        single = GridSearchMoments(model, {k: [v] for k, v in params.items()}, cv=3).fit(X, Y)
-        found = search.cv_results_["mean_test_score"][place]
-        assert single.best_score_ == pytest.approx(found, abs=1e-9)
-
-
-def test_what_has_no_features_is_refused():
-    X, Y = labelled(30, 5, 4, seed=5)
-    model = CompactClassifier(MIFS(2), alpha=1.0)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
-        clone(model).fit(X, Y, sample_weight=np.arange(1, 31))
-    with pytest.raises(ValueError, match="was given a kernel"):
-        clone(model).set_params(feature_map=KernelMap()).fit(X, Y)

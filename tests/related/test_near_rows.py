@@ -11,8 +11,7 @@ from sklearn.manifold._locally_linear import barycenter_kneighbors_graph
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import NearestNeighbors
 
-from compactlearn import CompactClassifier, KernelMap, method
-from compactlearn.model_selection import GridSearchMoments
+from compactlearn import CompactClassifier, method
 from compactlearn.related import LPP, NPE
 from compactlearn.related._neighbours import (
     Neighbours,
@@ -125,39 +124,7 @@ def test_without_ridge_the_constraint_holds_and_all_directions_span_the_rows(emb
 
 
 @every_method
-@every_shape
-def test_a_linear_kernel_changes_nothing(embedding, shape):
-    X, Y = labelled(*shape, seed=3)
-    plain = CompactClassifier(clone(embedding), alpha=0.5).fit(X, Y)
-    kernel = CompactClassifier(clone(embedding), alpha=0.5, feature_map=KernelMap("linear"))
-    np.testing.assert_allclose(
-        kernel.fit(X, Y).decision_function(X), plain.decision_function(X), atol=1e-8
-    )
-
-
-@every_method
-def test_a_search_scores_as_single_fits_do(embedding):
-    X, Y = labelled(60, 7, 5, seed=4)
-    grid = {"embedding__n_feature_components": [1, 3], "alpha": [0.1, 10.0]}
-    search = GridSearchMoments(CompactClassifier(clone(embedding)), grid, cv=3).fit(X, Y)
-    for place, params in enumerate(search.cv_results_["params"]):
-        single = GridSearchMoments(
-            CompactClassifier(clone(embedding)), {k: [v] for k, v in params.items()}, cv=3
-        ).fit(X, Y)
-        found = search.cv_results_["mean_test_score"][place]
-        assert single.best_score_ == pytest.approx(found, abs=1e-9)
-
-
-@every_method
 def test_a_constant_added_to_a_feature_changes_nothing(embedding):
     X, Y = labelled(30, 5, 4, seed=6)
     one, other = (clone(embedding).fit(rows, Y).projection_ for rows in (X, X + 1000.0))
     np.testing.assert_allclose(one, other, atol=1e-6)
-
-
-@every_method
-def test_what_a_graph_cannot_be_made_of_is_refused(embedding):
-    X, Y = labelled(30, 5, 4, seed=5)
-    model = CompactClassifier(clone(embedding), alpha=1.0)
-    with pytest.raises(ValueError, match="takes no sample_weight"):
-        clone(model).fit(X, Y, sample_weight=np.arange(1, 31))

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.special import expit, log_expit, logit, xlogy
 from sklearn.linear_model import LogisticRegression
 
-from compactlearn import method
 from compactlearn.related import OutputCodesClassifier
 from compactlearn.related._output_codes import mean_field
 from tests.makers import literal_ridge, maker, modest
@@ -91,13 +90,6 @@ def test_labels_that_share_no_variate_have_their_exact_posterior():
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
 
-def test_each_row_is_decoded_by_itself():
-    odds, T, mu, s2 = model_of(6, n=7)
-    together = mean_field(odds, T, mu, s2, 1.0)
-    alone = [mean_field(odds[[row]], T, mu[[row]], s2, 1.0)[0] for row in range(len(odds))]
-    np.testing.assert_allclose(together, alone, atol=1e-10)
-
-
 # --- the classifier -------------------------------------------------------------------------------
 
 
@@ -111,9 +103,8 @@ def literal_variates(X, Y, m, alpha):
     return root @ turn[:, order] * np.sqrt(len(X)), squares[order], np.trace(hat) + 1
 
 
-@pytest.mark.parametrize("noise", ["adjusted", "training"])
-def test_parts_are_those_of_the_formula(noise):
-    model = OutputCodesClassifier(3, alpha=2.0, noise=noise).fit(X, Y)
+def test_parts_are_those_of_the_formula():
+    model = OutputCodesClassifier(3, alpha=2.0).fit(X, Y)
     T, squares, freedom = literal_variates(X, Y, 3, 2.0)
     signs = np.sign(np.sum(T * model.directions_, axis=0))
     np.testing.assert_allclose(model.directions_, T * signs, atol=1e-8)
@@ -123,8 +114,7 @@ def test_parts_are_those_of_the_formula(noise):
     coef, intercept = literal_ridge(X, V, 2.0)
     np.testing.assert_allclose(model.coef_, coef.T, atol=1e-8)
     missed = np.mean((V - X @ coef - intercept) ** 2, axis=0)
-    divided = (1 - freedom / len(X)) ** 2 if noise == "adjusted" else 1.0
-    np.testing.assert_allclose(model.noise_, missed / divided, rtol=1e-8)
+    np.testing.assert_allclose(model.noise_, missed / (1 - freedom / len(X)) ** 2, rtol=1e-8)
     odds = X_new @ model.label_coef_.T + model.label_intercept_
     observed = X_new @ coef + intercept + Y.mean(axis=0) @ model.directions_
     expected = mean_field(odds, model.directions_, observed, model.noise_, 1.0)
@@ -169,10 +159,3 @@ def test_weights_are_rows_repeated():
     np.testing.assert_allclose(
         here.decision_function(X_new), there.decision_function(X_new), atol=1e-4
     )
-
-
-def test_refusals_and_the_name():
-    with pytest.raises(ValueError, match="'noise' of OutputCodesClassifier must be"):
-        OutputCodesClassifier(noise="none").fit(X, Y)
-    model = method("CCA-OC", n_label_components=2, random_state=0).fit(X, Y)
-    assert model.n_parameters_ == 5 * 8 + 2 * 8 + 5 * 2 + 2

@@ -64,8 +64,3 @@ def test_every_tree_has_a_projection_of_its_own_and_a_seed_repeats_it():
     assert not np.allclose(*drawn)
     assert one.n_label_components_ == 1
     assert ProjectionForestClassifier(1).fit(X, Y).n_label_components_ == 8
-
-
-def test_more_outputs_than_labels_are_refused():
-    with pytest.raises(ValueError, match="n_label_components=10 asks for more components"):
-        ProjectionForestClassifier(n_label_components=10).fit(X, Y)

@@ -10,17 +10,14 @@ from sklearn.base import clone
 from sklearn.cross_decomposition import CCA as SklearnCCA
 from sklearn.decomposition import PCA as SklearnPCA
 
-from compactlearn import CompactClassifier, KernelMap, Original, method
+from compactlearn import CompactClassifier, Original
 from compactlearn.core import _memory as memory
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
-from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, MLSI, OPLS, PCA
 from tests.makers import labelled, maker, modest
 
 make_data = maker(40, 7, 5, share=(0.6, 0.5, 0.7, 0.8, 0.6))
-REGIMES = ["moments", "dual", "krylov"]
-every_regime = pytest.mark.parametrize("solver", REGIMES)
 SHAPES = [(40, 7, 5), (18, 30, 6), (50, 4, 9)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
 SUPERVISED = {"CCA": CCA(3), "OPLS": OPLS(3), "MLSI": MLSI(3)}
@@ -63,12 +60,11 @@ def angles(A, B):
 
 
 @every_supervised
-@every_regime
 @every_shape
 @pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_directions_solve_the_generalised_problem(embedding, solver, shape, as_matrix):
+def test_directions_solve_the_generalised_problem(embedding, shape, as_matrix):
     X, Y = labelled(*shape, seed=1)
-    model = clone(embedding).set_params(solver=solver, ridge=0.7).fit(as_matrix(X), sp.csr_array(Y))
+    model = clone(embedding).set_params(ridge=0.7).fit(as_matrix(X), sp.csr_array(Y))
     values, P = literal(embedding, X, Y, 0.7)
     np.testing.assert_allclose(model.eigenvalues_, values[:3], rtol=1e-9)
     np.testing.assert_allclose(signed(P[:, :3], model.projection_), model.projection_, atol=1e-8)
@@ -99,13 +95,12 @@ def test_any_shape_has_the_constraint_and_the_objective(n, n_features, n_labels,
         assert found == pytest.approx(literal(embedding, X, Y, ridge)[0][: P.shape[1]].sum())
 
 
-@every_regime
 @every_shape
-def test_principal_components_are_those_of_scikit_learn(solver, shape):
+def test_principal_components_are_those_of_scikit_learn(shape):
     X, Y = labelled(*shape, seed=2)
     size = min(3, shape[1])
     for given_rows in (X, sp.csr_array(X)):
-        model = PCA(size, solver=solver).fit(given_rows, Y)
+        model = PCA(size).fit(given_rows, Y)
         other = SklearnPCA(size).fit(X)
         assert angles(model.projection_, other.components_.T) < 1e-7
         np.testing.assert_allclose(
@@ -116,11 +111,10 @@ def test_principal_components_are_those_of_scikit_learn(solver, shape):
         )
 
 
-@every_regime
-def test_without_ridge_canonical_directions_are_those_of_scikit_learn(solver):
+def test_without_ridge_canonical_directions_are_those_of_scikit_learn():
     """Its iteration stops at a tolerance, so only some six digits are the same."""
     X, Y = make_data(200)
-    model = CCA(3, ridge=0.0, solver=solver).fit(X, Y)
+    model = CCA(3, ridge=0.0).fit(X, Y)
     other = SklearnCCA(3, scale=False, tol=1e-14, max_iter=100_000).fit(X, Y)
     mine, theirs = model.transform(X), other.transform(X)
     correlations = [np.corrcoef(mine[:, k], theirs[:, k])[0, 1] for k in range(3)]
@@ -179,82 +173,6 @@ def test_sizes_are_nested_and_signs_point_to_a_label(embedding):
     np.testing.assert_allclose(large[:, :2], small, atol=1e-9)
     products = large.T @ centred(X).T @ Y
     assert (products[np.arange(4), np.abs(products).argmax(axis=1)] > 0).all()
-
-
-@every_method
-@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
-def test_weights_are_repeated_rows(embedding, shape):
-    X, Y = labelled(*shape, seed=3)
-    weights = np.random.default_rng(0).integers(1, 4, len(X))
-    model = CompactClassifier(clone(embedding), alpha=0.5)
-    for solver in REGIMES:
-        model.embedding.set_params(solver=solver)
-        weighted = clone(model).fit(X, Y, sample_weight=weights).decision_function(X)
-        repeated = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
-        np.testing.assert_allclose(weighted, repeated.decision_function(X), atol=1e-8)
-
-
-@every_method
-@pytest.mark.parametrize("shape", SHAPES[:2], ids=str)
-def test_a_linear_kernel_changes_nothing(embedding, shape):
-    X, Y = labelled(*shape, seed=4)
-    plain = CompactClassifier(clone(embedding), alpha=0.5).fit(X, Y)
-    kernel = CompactClassifier(clone(embedding), alpha=0.5, feature_map=KernelMap("linear"))
-    np.testing.assert_allclose(
-        kernel.fit(X, Y).decision_function(X), plain.decision_function(X), atol=1e-8
-    )
-    assert method(type(embedding).__name__, feature_map=KernelMap()).fit(X, Y).predict(X).any()
-
-
-@every_method
-def test_a_search_scores_as_single_fits_do(embedding):
-    X, Y = make_data(60)
-    grid = {"embedding__n_feature_components": [1, 2, 4], "alpha": [0.1, 10.0]}
-    search = GridSearchMoments(CompactClassifier(clone(embedding)), grid, cv=3).fit(X, Y)
-    for place in (0, 3, 5):
-        params = search.cv_results_["params"][place]
-        single = GridSearchMoments(
-            CompactClassifier(clone(embedding)), {k: [v] for k, v in params.items()}, cv=3
-        ).fit(X, Y)
-        found = search.cv_results_["mean_test_score"][place]
-        assert single.best_score_ == pytest.approx(found, abs=1e-9)
-
-
-@every_supervised
-def test_a_shared_ridge_is_the_learners(embedding):
-    X, Y = make_data()
-    shared = CompactClassifier(clone(embedding), alpha=3.0).fit(X, Y)
-    given_ = CompactClassifier(clone(embedding).set_params(ridge=3.0), alpha=3.0).fit(X, Y)
-    assert shared.embedding_.ridge_ == 3.0
-    np.testing.assert_array_equal(shared.decision_function(X), given_.decision_function(X))
-    assert clone(embedding).fit(X, Y).ridge_ == 1.0
-
-
-@every_method
-def test_sums_of_blocks_are_enough(embedding):
-    X, Y = make_data(60)
-    model = CompactClassifier(clone(embedding), alpha=1.0)
-    parts = clone(model)
-    for start in range(0, 60, 20):
-        parts.partial_fit(X[start : start + 20], Y[start : start + 20])
-    np.testing.assert_allclose(
-        parts.decision_function(X), model.fit(X, Y).decision_function(X), atol=1e-8
-    )
-
-
-@every_method
-def test_rows_without_variance_are_no_error(embedding):
-    X, Y = np.ones((8, 3)), make_data(8)[1]
-    model = CompactClassifier(clone(embedding), alpha=1.0).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X), np.tile(Y.mean(axis=0), (8, 1)))
-
-
-def test_sizes_beyond_the_features_are_refused():
-    X, Y = make_data()
-    with pytest.raises(ValueError, match=r"n_feature_components=8 asks for more .* features \(7\)"):
-        CCA(8).fit(X, Y)
-    with pytest.raises(ValueError, match="parameter 'mixing' of MLSI must be"):
-        MLSI(mixing=1.5).fit(X, Y)
 
 
 def test_more_labels_than_memory_are_refused(monkeypatch):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn.related import SLEECClassifier
-from compactlearn.related import _sleec as sleec
 from compactlearn.related import _sleec as sleec_codes
 from tests.makers import labelled, modest
 
@@ -44,28 +43,24 @@ def literal_projection(S, kept, Z, rounds):
     return Z, losses
 
 
-@pytest.mark.parametrize("solver", ["projection", "alternating"])
 @pytest.mark.parametrize("n_similar", [None, 30, 40])
-def test_with_all_neighbours_codes_are_the_truncated_eigendecomposition(solver, n_similar):
+def test_with_all_neighbours_codes_are_the_truncated_eigendecomposition(n_similar):
     Y = labelled(30, 5, 6, 0)[1]
     unit = normalised(Y)
     values, vectors = np.linalg.eigh(unit @ unit.T)
     best = (vectors[:, -3:] * values[-3:]) @ vectors[:, -3:].T
-    model = SLEECClassifier(3, n_similar=n_similar, solver=solver)
+    model = SLEECClassifier(3, n_similar=n_similar)
     Z = model._codes(csr(Y), 3).Z
     np.testing.assert_allclose(Z @ Z.T, best, atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    "find", [sleec_codes.codes_by_projection, sleec_codes.codes_by_alternation]
-)
-def test_the_truncated_eigendecomposition_stays_where_all_pairs_count(find):
-    """Both searches begin there, and have nothing to gain."""
+def test_the_truncated_eigendecomposition_stays_where_all_pairs_count():
+    """The search begins there, and has nothing to gain."""
     Y = csr(normalised(labelled(25, 5, 6, 0)[1]))
     start = sleec_codes.eigen_codes(Y, 3)
     pairs = sleec_codes.near_pairs(Y, 25)
     assert pairs.nnz == 25 * 25
-    found = find(pairs, start, max_iter=5, tol=0.0)
+    found = sleec_codes.codes_by_projection(pairs, start, max_iter=5, tol=0.0)
     np.testing.assert_allclose(found.Z @ found.Z.T, start @ start.T, atol=1e-8)
 
 
@@ -102,20 +97,6 @@ def test_projection_is_the_literal_one_and_never_rises():
     assert found.losses[-1] < 0.9 * found.losses[0]
 
 
-def test_alternation_solves_each_row_and_never_rises():
-    Y = normalised(labelled(30, 5, 8, 1)[1])
-    kept = literal_omega((csr(Y) @ csr(Y).T).toarray(), 8)
-    start = sleec_codes.eigen_codes(csr(Y), 3)
-    pairs = sleec_codes.near_pairs(csr(Y), 8)
-    U = sleec_codes.codes_by_alternation(pairs, start, max_iter=1, tol=0.0).Z
-    for i in range(30):
-        literal = np.linalg.lstsq(start[kept[i]], (Y @ Y.T)[i, kept[i]], rcond=None)[0]
-        np.testing.assert_allclose(U[i], literal, atol=1e-6)
-    losses = sleec_codes.codes_by_alternation(pairs, start, max_iter=10, tol=0.0).losses
-    assert (np.diff(losses) <= 0).all()
-    assert losses[-1] < losses[0]
-
-
 def test_regression_and_votes_are_the_literal_ones():
     X, Y = labelled(40, 5, 6, 0)
     model = SLEECClassifier(3, n_neighbors=4, alpha=0.7).fit(X, Y)
@@ -145,46 +126,7 @@ def test_clusters_are_models_of_their_rows_and_learners_are_averaged():
     np.testing.assert_allclose(both.decision_function(X), alone, atol=1e-12)
 
 
-def test_the_programs_settings_make_it_sparse():
-    X, Y = labelled(40, 10, 6, 0)
-    (cluster,) = SLEECClassifier(3, weight_quantile=0.7).fit(X, Y).learners_[0].clusters
-    assert np.mean(cluster.coef == 0) == pytest.approx(0.7, abs=0.05)
-    (cluster,) = SLEECClassifier(3, point_quantile=0.5).fit(X, Y).learners_[0].clusters
-    np.testing.assert_allclose(np.mean(cluster.points == 0, axis=0), 0.5, atol=0.05)
-
-
-def test_the_l1_term_begins_the_splitting_as_stated():
-    X, Y = labelled(40, 5, 6, 0)
-    Z = SLEECClassifier(3)._codes(csr(Y), 3).Z
-    w, l1, alpha = 1e-3, 1e-4, 0.5
-    plain = sleec.regression(X, csr(Y), Z, alpha, 0.0)
-    found = sleec.regression(X, csr(Y), Z, alpha, l1)
-
-    def ridge(targets, penalty):
-        Xc = X - X.mean(axis=0)
-        B = np.linalg.solve(Xc.T @ Xc + penalty * np.eye(5), Xc.T @ targets)
-        return B, targets.mean(axis=0) - X.mean(axis=0) @ B
-
-    B, b = ridge(Z, alpha)
-    np.testing.assert_allclose(plain[0], B, atol=1e-10)
-    U = np.zeros_like(Z)
-    for _ in range(2):
-        F = X @ B + b
-        A = np.sign(F + U) * np.maximum(np.abs(F + U) - l1 / w, 0)
-        U = U + F - A
-        B, b = ridge((Z + w / 2 * (A - U)) / (1 + w / 2), alpha / (1 + w / 2))
-    np.testing.assert_allclose(found[0], B, atol=1e-10)
-    np.testing.assert_allclose(found[1], b, atol=1e-10)
-    assert np.abs(found[0] - plain[0]).max() > 1e-9
-
-
 def test_rows_without_labels_are_rows():
     X = labelled(20, 4, 3, 0)[0]
     model = SLEECClassifier().fit(X, np.zeros((20, 3), dtype=int))
     assert not model.decision_function(X).any()
-
-
-def test_more_clusters_than_rows_are_refused():
-    X, Y = labelled(20, 4, 5, 0)
-    with pytest.raises(ValueError, match=r"more clusters than there are rows \(20\)"):
-        SLEECClassifier(n_clusters=21).fit(X, Y)
