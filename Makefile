@@ -85,7 +85,7 @@ $(CLI): pyproject.toml bench/pyproject.toml | $(BIN)/python
 
 $(DEV): pyproject.toml bench/pyproject.toml | $(BIN)/python
 	@echo "installing compactlearn[dev]"
-	@$(PIP) --editable '.[dev]' --editable ./bench
+	@$(PIP) --editable '.[dev]' --editable './bench[report]'
 	@touch $@ $(CLI)
 
 $(OLD)/.installed: pyproject.toml tools/oldest.py

@@ -11,6 +11,7 @@ from compactlearn.cli import main
 
 FORMATS = {
     "html": ("report.html", "<!DOCTYPE html>"),
+    "latex": ("report.tex", r"\toprule"),
     "csv": ("report.csv", "selection,family,metric"),
     "markdown": ("report.md", "# Results"),
 }
@@ -55,6 +56,16 @@ def test_each_format_has_its_file(store, form, capsys):
     name, words = FORMATS[form]
     assert capsys.readouterr().out.strip() == name
     assert words in (store.parent / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["svg", "png"])
+def test_figures_go_to_a_folder(store, form, capsys):
+    if form == "png":
+        pytest.importorskip("resvg_py")
+    assert main(["report", str(store), "--format", form, "--out", "pictures"]) == 0
+    files = sorted((store.parent / "pictures").glob(f"*.{form}"))
+    assert capsys.readouterr().out.strip() == f"pictures: {len(files)} figures"
+    assert "paper--agreement" in {file.stem for file in files}
 
 
 def test_one_selection_and_no_times(store, tmp_path):
@@ -114,9 +125,13 @@ def test_a_store_that_is_empty(store, tmp_path, capsys):
         (["--selection", "best"], "--selection must be paper or nested; got 'best'"),
         (["--out", "no/such/place.html"], "does not exist; make it"),
         (["--out", "."], "must name a file for html, and . is a folder"),
+        (["--format", "svg", "--out", "store/cells/x"], None),
     ],
 )
 def test_wrong_options(store, options, words, capsys):
+    if words is None:
+        (store / "cells" / "x").write_text("")
+        words = "must name a folder for svg, and store/cells/x is a file"
     sentence = refused([str(store), *options], capsys)
     assert all(part in sentence for part in words.split(" .* "))
 
@@ -134,11 +149,12 @@ def test_two_runs_under_one_name(store, capsys):
     assert not (store.parent / "report.html").exists()
 
 
-def test_a_place_where_nothing_can_be_written(store, monkeypatch, capsys):
+@pytest.mark.parametrize("form", ["html", "svg"])
+def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     def full(path, *rest, **more):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("compactlearn.cli._targets.atomic", full)
-    sentence = refused([str(store)], capsys)
+    sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
     assert "(No space left on device); choose another place by --output" in sentence

@@ -125,15 +125,34 @@ def test_nested_chooses_what_a_plain_loop_chooses(name):
     np.testing.assert_allclose(answer.values[0], judged(model, task), atol=1e-9, rtol=0)
 
 
-def test_a_coordinate_search_tries_the_cross_through_its_centre():
+def test_nested_coordinate_search_is_the_papers():
     settings = SMALL | {"search": "coordinate", "centre": [0.7, 0.5], "betas": [1.0]}
-    settings |= {"label_ridges": [0.0]}
-    tried = ENTRIES["CMLL"].answer(make_task("paper", settings)).configurations
-    pairs = {(c["n_feature_components"], c["n_label_components"]) for c in tried}
-    assert pairs == {(0.2, 0.5), (0.7, 0.5), (1.0, 0.5), (0.7, 1.0)}
-    nested = ENTRIES["CMLL"].answer(make_task("nested", settings))
-    assert nested.configurations[0] in tried
-    assert nested.details["n_tried"] == len(tried) == 2 * (3 + 1)
+    task = make_task("nested", settings)
+    answer = ENTRIES["CMLL"].answer(task)
+    search = GridSearchMoments(
+        own_estimator("CMLL", task),
+        {
+            "embedding__n_feature_components": [0.2, 0.7, 1.0],
+            "embedding__n_label_components": [0.5, 1.0],
+            "alpha": [0.01, 1.0],
+            "embedding__beta": [1.0],
+        },
+        cv=KFold(3, shuffle=True, random_state=INNER),
+        refit=False,
+    ).fit(task.X_train, task.Y_train)
+    means = {}
+    rows = zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True)
+    for params, score in rows:
+        own = plain(params)
+        pair = own["n_feature_components"], own["n_label_components"]
+        means[pair] = max(score, means.get(pair, 0.0))
+    mu = max((0.2, 0.7, 1.0), key=lambda mu: means[mu, 0.5])
+    best = max(*(means[other, 0.5] for other in (0.2, 0.7, 1.0)), means[mu, 1.0])
+    chosen = answer.configurations[0]
+    assert means[chosen["n_feature_components"], chosen["n_label_components"]] == best
+    assert answer.details["inner_score"] == pytest.approx(best)
+    assert answer.details["search"] == "coordinate"
+    assert answer.details["n_tried"] == 2 * (3 + 1)
 
 
 @pytest.mark.parametrize("name", sorted(ENTRIES))
@@ -211,6 +230,25 @@ def test_a_single_finalist_is_the_linear_decoders_choice_and_costs_one_fit(monke
     assert answer.details["inner_score"] is None
     assert answer.details["n_tried"] == 6
     assert [model.decoder for model in fits] == ["logistic"]
+
+
+@pytest.mark.parametrize("name", ["CMLL", "CMLL_y"])
+def test_trace(name):
+    betas = [10.0, 0.1, 1.0]
+    task = make_task("paper", {"trace": True, "betas": betas, "alphas": [0.1, 1.0]})
+    answer = ENTRIES[name].answer(task)
+    assert [c["beta"] for c in answer.configurations] == [10.0, 10.0, 0.1, 0.1, 1.0, 1.0]
+    first = dict(answer.configurations[0])
+    model = method(name, **fixed(name), **first).fit(task.X_train, task.Y_train)
+    assert answer.details["dependence"][0] == pytest.approx(model.embedding_.dependence_)
+    assert answer.details["recovery"][0] == pytest.approx(model.embedding_.recovery_)
+    ends = []
+    for beta in (0.0, 1e10):
+        embedding = model.make_embedding().set_params(beta=beta)
+        ends.append(embedding.fit(task.X_train, task.Y_train).dependence_)
+    between = (model.embedding_.dependence_ - ends[0]) / (ends[1] - ends[0])
+    assert answer.details["dependence_between"][0] == pytest.approx(between)
+    assert answer.details["recovery_between"][2] > answer.details["recovery_between"][0]
 
 
 def test_by_frequency_in_nested_answers():

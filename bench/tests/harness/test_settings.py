@@ -65,6 +65,8 @@ def test_a_quiet_setting_is_part_of_a_cell_only_where_it_is_given():
         ("CMLL", {"search": "coordinates"}, r"Did you mean 'coordinate'\?"),
         ("CMLL", {"centre": [0.5]}, r"a list of 2 items"),
         ("CMLL", {"search": "coordinate", "centre": [0.45, 0.5]}, r"0.45 is not among the feat"),
+        ("CMLL", {"search": "coordinate", "n_numbers": 9}, r"use search='grid'"),
+        ("CMLL", {"trace": True, "betas": ["auto"]}, r"leave out 'auto'"),
         ("CMLL", {"inner_folds": 1}, r"must be an integer >= 2; got 1"),
         ("CMLL", {"completion": "variances"}, r"Did you mean 'variance'\?"),
         ("ORI", {"protocol": "papre"}, r"Did you mean 'paper'\?"),

@@ -56,7 +56,6 @@ def test_configurations_are_matched_by_content_and_must_be_in_every_fold():
     found = figure(records, "paper")
     assert found.values == (0.6, 0.7)
     assert found.configurations == ({"a": 2},)
-    assert found.sizes == (20, 10)
 
 
 def test_folds_without_a_common_configuration_have_no_figure():
@@ -162,20 +161,28 @@ def test_methods_on_different_folds_are_not_compared():
 
 
 def test_what_else_the_records_say_is_joined():
-    records = [
-        record(
+    def one(fold):
+        details = {
+            "dependence": [1.0 + fold, 2.0],
+            "note": "x",
+            "by_frequency": {"rare": {"average_precision": 0.2 + 0.2 * fold}},
+        }
+        seconds = {"seconds": {"fit": 3.0 + fold}}
+        return record(
             fold,
-            [0.5],
-            details={"by_frequency": {"rare": {"average_precision": 0.2 + 0.2 * fold}}},
-            circumstances={"seconds": {"fit": 3.0 + fold}},
+            [0.5, 0.6],
+            selection="paper",
+            details=details,
+            circumstances=seconds,
             versions={"numpy": f"2.{fold}"},
         )
-        for fold in range(2)
-    ]
-    results = aggregate(records, "nested")
+
+    results = aggregate([one(0), one(1)], "paper")
     where = ("enron", "CMLL")
     assert results.seconds[where] == (3.0, 4.0)
     assert results.by_frequency[where] == {"rare": {"average_precision": pytest.approx(0.3)}}
+    assert results.grids[where].details["dependence"].tolist() == [[1.0, 2.0], [2.0, 2.0]]
+    assert list(results.grids[where].details) == ["dependence"]
     assert results.versions == {"numpy": ("2.0", "2.1")}
     assert (results.n_records, results.n_folds) == (2, {"enron": 2})
 
@@ -221,6 +228,19 @@ def test_an_undefined_value_of_a_group_of_labels_is_not_averaged(value):
     assert found == {"rare": {"macro_f1": 0.25}}
 
 
+def test_details_follow_the_configurations_they_belong_to():
+    """The second fold has them in another order, and its grid is put into the first one's."""
+    both = [{"a": 1}, {"a": 2}]
+    records = [
+        record(0, [0.5, 0.6], both, selection="paper", details={"d": [1.0, 2.0]}),
+        record(1, [0.6, 0.5], both[::-1], selection="paper", details={"d": [20.0, None]}),
+    ]
+    grid = aggregate(records, "paper").grids["enron", "CMLL"]
+    np.testing.assert_array_equal(grid.details["d"], [[1.0, 2.0], [np.nan, 20.0]])
+    assert grid.values[:, :, 0].tolist() == [[0.5, 0.6], [0.5, 0.6]]
+    assert grid.sizes.tolist() == [[10, 20], [20, 10]]
+
+
 def test_an_undefined_loss_is_not_the_least():
     records = [record(k, [np.nan, 0.5], metrics=("one_error",), selection="paper")
                for k in range(2)]  # fmt: skip
@@ -230,13 +250,14 @@ def test_an_undefined_loss_is_not_the_least():
 @pytest.mark.parametrize(
     "odd",
     [
+        {"details": {"more": [10**400]}},
         {"details": {"by_frequency": {"rare": {"x": 10**400}}}},
         {"details": {"by_frequency": {"rare": 5}}},
         {"circumstances": {"seconds": {"fit": 10**400}}},
         {"circumstances": {"seconds": {"fit": 1e308}}},
         {"settings": {"metrics": 5}},
     ],
-    ids=["band", "no band", "whole seconds", "seconds", "metrics"],
+    ids=["detail", "band", "no band", "whole seconds", "seconds", "metrics"],
 )
 def test_odd_values_beside_the_answer_leave_the_answer(odd):
     usual = {

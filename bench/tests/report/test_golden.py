@@ -11,19 +11,30 @@ from pathlib import Path
 import pytest
 
 from compactlearn_bench.records import open_records
-from compactlearn_bench.report import render_html, summary_markdown, to_csv
+from compactlearn_bench.report import render_html, summary_markdown, to_csv, to_latex, to_svg
 
 BENCH = Path(__file__).resolve().parents[2]
 DIGESTS = {
     "related/records.jsonl.xz": {
-        "html": "6f1987f90dd664ce",
+        "html": "f15c25431ebca481",
         "csv": "0f3a3ab9b001c175",
+        "latex": "26b7ecf5afc3b653",
         "markdown": "d4c60ec1f0e3e031",
+        "svg": "0e5ea015702e7cfa",
     },
     "auto/records.jsonl.xz": {
-        "html": "3f5eaaee0390ba63",
+        "html": "909241df8d9d2341",
         "csv": "dc2e4d435e47b2e3",
+        "latex": "daf520f5c65bc78a",
         "markdown": "33863eff7acc9025",
+        "svg": "053cfeb2fc18876c",
+    },
+    "paper/figures.jsonl.xz": {
+        "html": "fb9211877b352fde",
+        "csv": "25a4a8dbe9d1b28c",
+        "latex": "ba0274454c587813",
+        "markdown": "eeb9c1286b0495da",
+        "svg": "e449a16d938479e8",
     },
 }
 
@@ -34,7 +45,9 @@ def reports(source):
     page = render_html(records, times=False)
     yield "html", re.sub(r"<meta http-equiv.*?>|<(style|script)>.*?</\1>", "", page, flags=re.S)
     yield "csv", to_csv(records, times=False)
+    yield "latex", to_latex(records)
     yield "markdown", summary_markdown(records)
+    yield "svg", "".join(f"{n}{svg}" for n, svg in sorted(to_svg(records, times=False).items()))
 
 
 def digest(text):

@@ -1,4 +1,4 @@
-"""HTML, CSV and Markdown: the same numbers, safe text, the same bytes every time."""
+"""HTML, CSV, LaTeX and Markdown: the same numbers, safe text, the same bytes every time."""
 
 import csv
 import io
@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 from bench.tests.makers import record
@@ -13,7 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlearn_bench.records import Record, RecordError, aggregate
-from compactlearn_bench.report import collect, render_html, summary_markdown, to_csv
+from compactlearn_bench.report import (
+    collect,
+    render_html,
+    summary_markdown,
+    to_csv,
+    to_latex,
+    to_svg,
+)
 
 BAD = "<script>alert('x')</script>"
 EVIL = '"><img src=x onerror=alert(1)>'
@@ -106,6 +114,7 @@ def test_without_times_two_runs_give_the_same_bytes(small):
     assert render_html(small) != render_html(again)
     assert render_html(small, times=False) == render_html(again, times=False)
     assert to_csv(small, times=False) == to_csv(again, times=False)
+    assert to_svg(small, times=False) == to_svg(again, times=False)
 
 
 def test_one_selection_can_be_asked_for(small):
@@ -132,6 +141,8 @@ def test_any_name_at_all_makes_a_whole_page(dataset, method):
     tags = Tags(render_html(records).encode(errors="replace").decode())
     assert not tags.broken
     assert not tags.open
+    for svg in to_svg(records).values():
+        ElementTree.fromstring(svg)
 
 
 def test_incomplete_cells_are_shown_with_their_reason():
@@ -163,7 +174,24 @@ def test_csv_has_every_cell(small):
     assert "fit_seconds" not in to_csv(small, times=False)
 
 
-def test_markdown_of_strangers_names():
+def test_latex_has_the_papers_form():
+    records = [
+        record(method=m, fold=k, values=[[v + 0.01 * k]], n_folds=2, dataset="a_b")
+        for m, v in (("ORI", 0.3), ("CMLL_y", 0.31), ("CMLL", 0.5))
+        for k in range(2)
+    ]
+    text = to_latex(records)
+    assert r"a\_b & 0.3050$\pm$0.0071$\bullet$" in text
+    assert r"\textbf{0.5050$\pm$0.0071} \\" in text
+    assert r" & ORI & CMLL\_y & CMLL \\" in text
+    assert r"Average precision $\uparrow$" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_latex_and_markdown_of_strangers_names():
+    latex = to_latex([record(dataset=r"\input{x}", method="a&b%", n_folds=1)])
+    assert r"\textbackslash{}input\{x\}" in latex
+    assert r"a\&b\%" in latex
     text = summary_markdown(hostile())
     assert "<script" not in text
     assert "<img" not in text
@@ -205,6 +233,7 @@ def test_a_store_in_which_everything_failed_says_so():
     ]  # fmt: skip
     for text in (render_html(records), to_csv(records), summary_markdown(records)):
         assert "It was Monday" in text
+    assert "incomplete" in to_latex(records)
 
 
 def test_a_gap_in_one_metric_names_the_metric():
@@ -271,7 +300,24 @@ def test_what_the_records_do_not_say_is_left_out():
     assert "reference" not in summary
 
 
-ODD = [None, True, -1, 0.5, 1e308, 1e-320, 10**400, "", "\ud800", [], {}, [[1]], {"a": {}}]
+ODD = [
+    None,
+    True,
+    -1,
+    0,
+    5,
+    0.5,
+    1e308,
+    1e-320,
+    10**400,
+    "",
+    "x",
+    "\ud800",
+    [],
+    {},
+    [[1]],
+    {"a": {}},
+]
 
 
 def places(value, path=()):
@@ -315,4 +361,4 @@ def test_whatever_stands_in_a_record_there_is_a_page_or_a_sentence(path, odd):
         assert re.search("one run|one answer|same folds", told), told
         return
     assert render_html(records).endswith("</html>\n")
-    assert all(form(records) for form in (summary_markdown, to_csv))
+    assert all(form(records) for form in (summary_markdown, to_csv, to_latex))

@@ -56,14 +56,16 @@ def report(
             "--output",
             "-o",
             "--out",
-            help=f"The file to write. By default report.*, and {MODEL_FILE} on a model. (--out is "
-            "an older name of it.)",
+            help="The file to write; for svg and png a folder. By default report.*, and "
+            f"{MODEL_FILE} on a model. (--out is an older name of it.)",
         ),
     ] = None,
     force: Force = False,
     form: Annotated[
         str,
-        typer.Option("--format", help="html, csv or markdown; html alone on a model."),
+        typer.Option(
+            "--format", help="html, latex, csv, svg, png or markdown; html alone on a model."
+        ),
     ] = "html",
     selection: Annotated[
         str | None,
@@ -88,7 +90,7 @@ def report(
 ) -> None:
     """Make one report of the records in STORE, or of the model in MODEL on the rows of DATA.
 
-    Of records, it has what a benchmark has measured, in tables and ranks; it reads them and runs
+    Of records, it has what a benchmark has measured, in tables and figures; it reads them and runs
     nothing. It takes --format, --selection and --no-times, and needs compactlearn-bench.
 
     Of a model, it is one page that needs no network: how good the model is on the rows of DATA,

@@ -26,6 +26,8 @@ from compactlearn_bench.methods.grids import (
 )
 from compactlearn_bench.methods.judging import Clock, JudgedGrid, pickled_bytes
 from compactlearn_bench.methods.model_numbers import TaskShape, landmark_numbers, within
+from compactlearn_bench.methods.ratio_search import RatioSearch
+from compactlearn_bench.methods.trace import traced
 
 __all__ = ["EngineEntry"]
 
@@ -60,8 +62,9 @@ class EngineEntry:
     together, ``predict_seconds`` those of reading labels off them and judging.
 
     "nested": the inner folds are a shuffled K-fold by average precision; all configurations are
-    tried (no racing). Where the label ridge only divides the scores (no offset), average precision
-    cannot tell its values apart, and the first is taken.
+    tried (no racing), or with ``search="coordinate"`` those of the paper's search over the
+    ratios, from the label ratio of ``centre``. Where the label ridge only divides the scores
+    (no offset), average precision cannot tell its values apart, and the first is taken.
     Seconds of fitting and predicting are those of the last fit; the search has its own. Metrics of
     probabilities are not defined for "paper", nor where the classifier has none.
     """
@@ -81,9 +84,16 @@ class EngineEntry:
         if given.get("protocol") == "as printed":
             defaults |= {"alphas": PRINTED_RIDGES, "hat_ridge": PRINTED_HAT_RIDGE}
             given = {name: value for name, value in given.items() if name != "ridge"}
+        if given.get("trace") and "trace" in names:  # the paper's figure: half of everything
+            defaults |= {"label_ratios": (0.5,), "feature_ratios": (0.5,), "label_ridges": (0.0,)}
         found = complete_settings(self.name, given, names, defaults)
         if found.get("search") == "coordinate":
             _check_centre(self.name, found)
+        if found.get("trace") and "auto" in found["betas"]:
+            raise ValueError(
+                f"{self.name} was given trace=True, which is about numbers, and betas="
+                f"{found['betas']!r}; leave out 'auto'."
+            )
         return found
 
     def answer(self, task: Task) -> Answer:
@@ -134,6 +144,8 @@ class EngineEntry:
         with judging:
             judged.flush()
         details = self._said(task, own, shape, len(grid))
+        if own.get("trace"):
+            details |= traced(estimator, grid, task)
         return Answer(grid, judged.values, judged.sizes, fitting.seconds, judging.seconds, details)
 
     def _said(self, task: Task, own: Settings, shape: TaskShape, n_tried: int) -> dict[str, Any]:
@@ -200,9 +212,13 @@ class EngineEntry:
         tried = _told_apart(estimator, grid)
         searched = clone(estimator).set_params(decoder="linear")
         folds = KFold(own["inner_folds"], shuffle=True, random_state=task.inner_seed)
-        search = GridSearchMoments(searched, _listed(estimator, tried), cv=folds, refit=False)
-        found = search.fit(task.X_train, task.Y_train).cv_results_
-        params, scores = found["params"], found["mean_test_score"]
+        if own.get("search") == "coordinate":
+            swept = _ratio_search(searched, tried, own, folds).fit(task.X_train, task.Y_train)
+            params, scores = swept.params_, swept.scores_
+        else:
+            search = GridSearchMoments(searched, _listed(estimator, tried), cv=folds, refit=False)
+            found = search.fit(task.X_train, task.Y_train).cv_results_
+            params, scores = found["params"], found["mean_test_score"]
         order = np.argsort(-scores, kind="stable")
         if not self.learnt_decoder:
             return _plain(params[order[0]]), float(scores[order[0]]), len(params)
@@ -265,6 +281,21 @@ def _told_apart(
     return [dict(one) for one in grid if first is None or one["label_ridge"] == first]
 
 
+def _ratio_search(
+    estimator: CompactClassifier, grid: Sequence[Configuration], own: Settings, folds: KFold
+) -> RatioSearch:
+    """The paper's search, from the label ratio of the centre, over what else the grid has."""
+    others: dict[str, list[Any]] = {}
+    for one in grid:
+        for name, value in _params(estimator, one).items():
+            if not name.endswith(("n_label_components", "n_feature_components")):
+                values = others.setdefault(name, [])
+                if value not in values:
+                    values.append(value)
+    ratios = own["feature_ratios"], own["label_ratios"]
+    return RatioSearch(estimator, *ratios, own["centre"][1], others, folds)
+
+
 def _check_centre(owner: str, settings: Settings) -> None:
     names = ("feature_ratios", "label_ratios")
     for name, ratio in zip(names, settings["centre"], strict=True):
@@ -274,3 +305,8 @@ def _check_centre(owner: str, settings: Settings) -> None:
                 f"label_ratios, and {ratio!r} is not among the {name} {settings[name]!r}; choose "
                 "another, or add it to them."
             )
+    if settings["n_numbers"] is not None:
+        raise ValueError(
+            f"{owner} was given search='coordinate' and n_numbers={settings['n_numbers']!r}; the "
+            "sweeps do not know of a bound on the size: use search='grid'."
+        )

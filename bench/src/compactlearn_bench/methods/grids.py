@@ -102,7 +102,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "kernel_method": Setting("exact", (Choice("exact", "nystroem"),)),
         "n_components": Setting(None, (Nothing(), Integer(1))),
         "gamma": Setting("distance", (Choice("distance"), Real(0, open_low=True))),
-        "trace": Setting(False, (Flag(),)),  # without effect; recorded cells have it
+        "trace": Setting(False, (Flag(),)),
         # C2AE's own; None is the protocol's
         "balances": Setting(None, (Real(0, open_low=True),), listed=True, quiet=True),
         "max_epochs": Setting(None, (Nothing(), Integer(1))),

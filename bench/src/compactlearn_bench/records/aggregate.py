@@ -78,12 +78,15 @@ class Grid:
     Parameters
     ----------
     values : ndarray of shape (n_folds, n_configurations, n_metrics)
+    details : mapping from name to ndarray of shape (n_folds, n_configurations)
+        Lists among the records' details that have one number for each configuration.
     """
 
     metrics: tuple[str, ...]
     configurations: tuple[Mapping[str, Any], ...]
     values: NDArray[np.float64]
     sizes: NDArray[np.int64]  # (n_folds, n_configurations), or (n_folds, 0) where not recorded
+    details: Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)  # holds arrays
@@ -242,6 +245,7 @@ def _grid(group: Sequence[Record]) -> Grid:
         tuple(group[0].configurations[k] for k in places[0]),
         np.array(values),
         np.array(sizes, dtype=np.int64),
+        _aligned_details(group, places),
     )
 
 
@@ -261,6 +265,25 @@ def _common_places(group: Sequence[Record]) -> list[list[int]]:
     ]
     common = [key for key in by_content[0] if all(key in known for known in by_content)]
     return [[known[key] for key in common] for known in by_content]
+
+
+def _aligned_details(
+    group: Sequence[Record], places: Sequence[Sequence[int]]
+) -> dict[str, NDArray[np.float64]]:
+    def aligned(record: Record, name: str) -> bool:
+        value = record.details.get(name)
+        return isinstance(value, list | tuple) and len(value) == len(record.configurations) > 0
+
+    found = {}
+    for name in group[0].details:
+        if all(aligned(record, name) for record in group):
+            rows = [
+                [record.details[name][k] for k in chosen]
+                for record, chosen in zip(group, places, strict=True)
+            ]
+            if all(value is None or _fits_a_float(value) for row in rows for value in row):
+                found[name] = np.array(rows, dtype=np.float64)
+    return found
 
 
 def _figure(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Figure | Gap:

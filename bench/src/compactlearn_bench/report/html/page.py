@@ -8,6 +8,8 @@ from html import escape
 from compactlearn.inspection.page_parts import counted, filter_box, prose, said, tile
 from compactlearn.inspection.page_shell import whole_page
 from compactlearn_bench.records import Results
+from compactlearn_bench.report.drawing.all_charts import make_charts, rank_chart
+from compactlearn_bench.report.drawing.chart import Chart
 from compactlearn_bench.report.html.long_table import long_table
 from compactlearn_bench.report.html.parts import (
     agreement_table,
@@ -18,10 +20,9 @@ from compactlearn_bench.report.html.parts import (
     panel,
     standing_table,
 )
-from compactlearn_bench.report.rank_chart import rank_chart
 from compactlearn_bench.report.tables.metric_tables import CLOSE, MetricTable, make_tables
 from compactlearn_bench.report.tables.names import EXPLANATIONS, HEADINGS, title
-from compactlearn_bench.report.tables.published import PUBLISHED
+from compactlearn_bench.report.tables.published import PUBLISHED, dataset_order
 from compactlearn_bench.report.tables.ranking import check_marks, standing
 from compactlearn_bench.report.words.legend import legend
 from compactlearn_bench.report.words.summary import (
@@ -75,23 +76,28 @@ def _legend(found: Sequence[Results]) -> str:
 
 
 def _selection(results: Results, tables: Sequence[MetricTable], *, times: bool) -> str:
+    charts = make_charts(results, times=times)
     name = results.selection
-    ranks = _ranks(name, tables)
+    ranks, figures = _ranks(name, tables), _figures(results, charts)
     links = [
         ("tables", "Tables"),
         *([("ranks", "Ranks")] if ranks else []),
+        *([("figures", "Figures")] if figures else []),
         ("cells", "All cells"),
+        *([("times", "Times")] if times and any(c.kind == "time" for c in charts) else []),
         *([("gaps", "Incomplete")] if results.gaps() else []),
     ]
     jumps = " · ".join(f'<a href="#{name}-{key}">{text}</a>' for key, text in links)
     parts = [
         f"<h2>{escape(HEADINGS[name])}</h2><p>{escape(EXPLANATIONS[name])}</p>",
         f'<p class="soft">{jumps}</p>',
-        _overview(results, tables),
+        _overview(results, tables, charts),
         _tables(name, tables),
         ranks,
+        figures,
         _narrowing(name, tables),
         long_table(results, tables, f"{name}-all", times=times),
+        _times(name, charts) if times else "",
         _gaps(results),
     ]
     return "".join(parts)
@@ -117,7 +123,7 @@ def _published(tables: Sequence[MetricTable]) -> bool:
     return any(entry.published for table in tables for entry in table.ordered())
 
 
-def _overview(results: Results, tables: Sequence[MetricTable]) -> str:
+def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[Chart]) -> str:
     near, check = agreement(tables), check_marks(tables)
     places = [first_places(t) for t in tables if t.reference and not t.guests]
     first = sum(len(own) for own, _ in places)
@@ -143,10 +149,11 @@ def _overview(results: Results, tables: Sequence[MetricTable]) -> str:
         *([marks] if check.n_comparisons else []),
         *([gaps] if results.gaps() else []),
     ]
+    picture = [chart for chart in charts if chart.kind == "agreement"]
     table = agreement_table(tables, f"{results.selection}-agreement") if near.covered else ""
     told = f"<p>{prose(marks_sentence(check))}</p>" if check.n_comparisons else ""
     shown = f'<div class="tiles">{"".join(tiles)}</div>' if tiles else ""
-    return f"{shown}{told}{table}"
+    return f"{shown}{told}{table}{figures_block(picture)}"
 
 
 def _tables(name: str, tables: Sequence[MetricTable]) -> str:
@@ -195,6 +202,30 @@ def _ranks(name: str, tables: Sequence[MetricTable]) -> str:
         ]
         parts.append(panel(group, metric, figures_block([c for c in drawn if c]), *inside))
     return "".join(parts)
+
+
+def _figures(results: Results, charts: Sequence[Chart]) -> str:
+    name = results.selection
+    shown = [c for c in charts if c.dataset is not None or c.kind == "size"]
+    if not shown:
+        return ""
+    datasets = sorted({c.dataset for c in shown if c.dataset is not None}, key=dataset_order)
+    group = f"{name}-figure"
+    parts = [
+        f'<h3 id="{name}-figures">Figures</h3>',
+        "<p>Point at a mark for its values; with the keyboard, go into a figure by Tab and from "
+        "mark to mark by the arrows.</p>",
+        chooser(group, "Data set of the figures", [(d, d) for d in datasets], whole=True),
+        *(panel(group, d, figures_block([c for c in shown if c.dataset == d])) for d in datasets),
+    ]
+    sizes = [c for c in shown if c.kind == "size"]
+    parts += ["<h3>Model size</h3>", figures_block(sizes)] if sizes else []
+    return "".join(parts)
+
+
+def _times(name: str, charts: Sequence[Chart]) -> str:
+    drawn = [chart for chart in charts if chart.kind == "time"]
+    return f'<h3 id="{name}-times">Times</h3>{figures_block(drawn)}' if drawn else ""
 
 
 def _gaps(results: Results) -> str:

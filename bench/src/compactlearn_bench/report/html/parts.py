@@ -17,6 +17,7 @@ from compactlearn.inspection.page_parts import (
 )
 from compactlearn_bench.records import Gap
 from compactlearn_bench.records.significance import SIGNS
+from compactlearn_bench.report.drawing.chart import Chart
 from compactlearn_bench.report.tables.metric_tables import Entry, MetricTable
 from compactlearn_bench.report.tables.names import p_value, signed, title
 from compactlearn_bench.report.tables.ranking import Standing, standing
@@ -164,11 +165,11 @@ def agreement_table(tables: Sequence[MetricTable], name: str) -> str:
     return wrapped(name, "Beside the published figures", heads, rows, "", "Agreement")
 
 
-def figures_block(charts: Sequence[tuple[str, str]]) -> str:
-    """Show drawings, each with its caption, side by side."""
+def figures_block(charts: Sequence[Chart]) -> str:
+    """Figures side by side."""
     inside = "".join(
-        f"<figure>{svg}<figcaption>{prose(caption)}</figcaption></figure>"
-        for svg, caption in charts
+        f"<figure>{chart.svg}<figcaption>{prose(chart.caption)}</figcaption></figure>"
+        for chart in charts
     )
     return f'<div class="figures">{inside}</div>' if charts else ""
 

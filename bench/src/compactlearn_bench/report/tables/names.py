@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from compactlearn.inspection.page_parts import title
+from compactlearn.inspection import page_parts
 from compactlearn.metrics import greater_is_better
 from compactlearn.utils import python_value
 from compactlearn_bench.records import Selection
@@ -18,8 +19,12 @@ __all__ = [
     "greater_is_better",
     "p_value",
     "signed",
+    "slug",
     "title",
 ]
+
+# Of labels instead of rows, and so in no table of metrics.
+_TITLES = {"label_auc": "Label AUC", "label_average_precision": "Label average precision"}
 
 #: What each selection means, for a heading and for the line below it.
 HEADINGS: Mapping[Selection, str] = {
@@ -34,6 +39,15 @@ EXPLANATIONS: Mapping[Selection, str] = {
     "These are fair forecasts for new data. The published figures were chosen otherwise and do "
     "not stand beside them.",
 }
+
+
+def title(metric: str) -> str:
+    """Return the heading of a metric, or of what a band of labels is judged by.
+
+    >>> title("precision_at_3"), title("label_auc")
+    ('Precision@3', 'Label AUC')
+    """
+    return _TITLES.get(metric) or page_parts.title(metric)
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -71,3 +85,12 @@ def configuration(given: Mapping[str, Any]) -> str:
 def _tidy(value: Any) -> Any:
     """A number without the last digits, which are rounding; a ratio stays a ratio."""
     return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def slug(*parts: str) -> str:
+    """A file name of letters that every system takes; of a part at most 40, lest it be too long.
+
+    >>> slug("k-CMLL", "a/b <c>")
+    'k-CMLL--a_b_c_'
+    """
+    return "--".join(re.sub(r"[^A-Za-z0-9.+-]+", "_", part)[:40] for part in parts)

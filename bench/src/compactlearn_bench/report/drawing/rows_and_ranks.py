@@ -1,45 +1,60 @@
-"""The critical-difference diagram of a table, as a string of SVG."""
+"""Rows of dots, and ranks on a line."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from compactlearn.inspection.charts import heading
+from compactlearn.inspection.charts import RIGHT, TOP, WIDTH, Dot, heading
 from compactlearn.inspection.svg import (
     Scale,
     document,
     label,
+    legend,
     line,
     marker,
     point,
     shortened,
     text_width,
 )
-from compactlearn_bench.records.ranks import indistinguishable
-from compactlearn_bench.report.tables.metric_tables import MetricTable
-from compactlearn_bench.report.tables.names import title
-from compactlearn_bench.report.tables.ranking import standing
 
-__all__ = ["rank_chart", "rank_line"]
+__all__ = ["dot_rows", "rank_line"]
 
 
-def rank_chart(table: MetricTable) -> tuple[str, str] | None:
-    """Return the diagram of a table and its caption, if it has enough methods and data sets."""
-    found = standing(table)
-    if found is None or found.critical is None:
-        return None
-    drawn = rank_line(
-        f"{title(table.metric)}: average ranks of the {table.family} methods",
-        found.methods,
-        found.ranks,
-        found.critical,
-        indistinguishable(found.ranks, found.critical),
-        table.reference,
-    )
-    return drawn, (
-        f"Over {len(found.datasets)} data sets, best on the left. A bar joins methods that "
-        "Nemenyi's test at 5 % cannot tell apart."
-    )
+def dot_rows(
+    title: str,
+    rows: Sequence[tuple[str, Sequence[Dot]]],
+    x_title: str,
+    *,
+    log_x: bool = True,
+    styles: Sequence[tuple[str, int]] = (),
+    guides: Sequence[float] = (),
+) -> str:
+    """A row for each name with its dots, and a bar at their median; guides cross all rows."""
+    bottom, step = 46, 24
+    left = _room_for([name for name, _ in rows], least=118, most=220)
+    height = TOP + step * len(rows) + bottom
+    values = [*(dot.x for _, dots in rows for dot in dots), *guides]
+    xs = Scale.around(values, left, WIDTH - RIGHT, log=log_x)
+    body = heading(title)
+    for value, name in xs.ticks(6):
+        at = xs(value)
+        body.append(line(at, TOP, at, height - bottom))
+        body.append(label(at, height - bottom + 16, name, anchor="middle"))
+    body += [line(xs(v), TOP, xs(v), height - bottom, kind="axis", width=1.5) for v in guides]
+    for place, (name, dots) in enumerate(rows):
+        at_y = TOP + step * (place + 0.5)
+        named = shortened(name, left - 16)
+        body.append(label(left - 10, at_y + 4, named, anchor="end", soft=False))
+        body.append(line(left, at_y, WIDTH - RIGHT, at_y))
+        middle = _median([dot.x for dot in dots])
+        if math.isfinite(middle):
+            at = xs(middle)
+            body.append(line(at, at_y - 9, at, at_y + 9, kind="ink", width=2))
+        body += [point(marker(xs(dot.x), at_y, dot.style), dot.tip) for dot in dots]
+    body.append(label((left + WIDTH - RIGHT) / 2, height - 8, x_title, anchor="middle"))
+    parts, extra = legend(styles, left, height + 10, WIDTH - left - RIGHT)
+    return document(WIDTH, height + extra, title, body + parts)
 
 
 def rank_line(
@@ -50,7 +65,7 @@ def rank_line(
     groups: Sequence[Sequence[int]],
     reference: str | None,
 ) -> str:
-    """Draw the diagram: best on the left, bars join what cannot be told apart."""
+    """A critical-difference diagram: best on the left, bars join what cannot be told apart."""
     left = _room_for(methods, least=110, most=240)
     right, axis = left + 300, 84  # long names make the picture wider, not the axis shorter
     xs = Scale(1, len(methods), left, right)
@@ -91,7 +106,7 @@ def rank_line(
 
 
 def _rank_ticks(xs: Scale, axis: float, count: int) -> list[str]:
-    """Draw a tick for each rank, and as many numbers as have room."""
+    """A tick for each rank, and as many numbers as have room."""
     room = xs.end - xs.start
     every = next(k for k in (1, 2, 5, 10, 20, count) if 18 * count <= room * k)
     parts = []
@@ -103,6 +118,14 @@ def _rank_ticks(xs: Scale, axis: float, count: int) -> list[str]:
 
 
 def _room_for(names: Sequence[str], *, least: float, most: float) -> float:
-    """Return the margin that the names need, within bounds; longer ones will be cut off."""
+    """The margin that the names need, within bounds; what is longer still will be cut off."""
     widest = max((text_width(name) for name in names), default=0.0)
     return min(max(least, widest + 20), most)
+
+
+def _median(values: Sequence[float]) -> float:
+    known = sorted(v for v in values if math.isfinite(v))
+    if not known:
+        return math.nan
+    half = len(known) // 2
+    return known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2

@@ -1,4 +1,4 @@
-"""The tables for other programs: comma-separated values."""
+"""The tables for other programs: comma-separated values and LaTeX."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import json
 import math
 from collections.abc import Sequence
 
+from compactlearn.inspection.page_parts import arrow, number
 from compactlearn_bench.records import Gap, Results
+from compactlearn_bench.records.significance import SIGNS
 from compactlearn_bench.report.tables.metric_tables import Entry, MetricTable, make_tables
+from compactlearn_bench.report.tables.names import HEADINGS, title
 
-__all__ = ["csv_text"]
+__all__ = ["csv_text", "latex_text"]
 
 _COLUMNS = (
     "selection",
@@ -82,3 +85,69 @@ def _plain(text: str) -> str:
     """
     line = " ".join(text.split())
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
+
+
+def latex_text(found: Sequence[Results]) -> str:
+    """A table for each metric and family, in the paper's form; needs the package booktabs."""
+    parts = ["% Made by compactlearn from records. Needs \\usepackage{booktabs}."]
+    for results in found:
+        parts.append(f"% {results.selection}: {HEADINGS[results.selection]}")
+        parts += [_latex_table(table) for table in make_tables(results)]
+    return "\n".join(parts) + "\n"
+
+
+def _latex_table(table: MetricTable) -> str:
+    heading = f"{_tex(title(table.metric))} ${_ARROWS[arrow(table.metric)]}$"
+    columns, rows = table.printed()
+    lines = [
+        "\\begin{table}",
+        f"\\caption{{{heading}, {table.family} methods; {_tex(HEADINGS[table.selection])}."
+        f"{_marks(table)}}}",
+        f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
+        "\\toprule",
+        " & ".join(["", *map(_tex, columns)]) + r" \\",
+        "\\midrule",
+    ]
+    for name, row in rows.items():
+        lines.append(" & ".join([_tex(name), *map(_latex_cell, row)]) + r" \\")
+    return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", "\\end{table}"])
+
+
+def _marks(table: MetricTable) -> str:
+    if table.reference is None:
+        return ""
+    return (
+        f" $\\bullet$: {_tex(table.reference)} is significantly better, $\\circ$: worse "
+        "(paired $t$-test, 10\\,\\%)."
+    )
+
+
+def _latex_cell(entry: Entry) -> str:
+    if entry.figure is None:
+        return "--" if entry.cell is None else "incomplete"
+    text = f"{number(entry.figure.mean)}$\\pm${number(entry.figure.std)}"
+    sign = SIGNS[entry.comparison.mark] if entry.comparison else ""
+    return (f"\\textbf{{{text}}}" if entry.best else text) + _MARKS[sign]
+
+
+_ARROWS = {"↑": "\\uparrow", "↓": "\\downarrow"}
+_MARKS = {"●": "$\\bullet$", "○": "$\\circ$", "": ""}
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    **{letter: "\\" + letter for letter in "&%$#_{}"},
+}
+
+
+def _tex(text: str) -> str:
+    """Text in which TeX finds no command.
+
+    >>> print(_tex("CMLL_y & 5 %"))
+    CMLL\\_y \\& 5 \\%
+    """
+    return "".join(_TEX.get(letter, letter) for letter in " ".join(text.split()))
