@@ -24,7 +24,6 @@ from compactlearn.compact import PaperClassifier
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._folds import Folds
-from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.linalg import _rows_ridge as rows_ridge
@@ -112,39 +111,6 @@ def kernel_features(X):
 
 # --- leave-one-out -------------------------------------------------------------------------------
 
-KEPT = {
-    "Original": Original(),
-    "CMLL_y": CMLL(n_feature_components=None, n_label_components=3),
-    "PLST": PLST(n_label_components=3),
-    "FaIE": FaIE(n_label_components=3),
-}
-
-
-@every_shape
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("alpha", [0.1, 30.0])
-@pytest.mark.parametrize("name", KEPT)
-def test_leave_one_out_equals_refits(name, alpha, kernel, shape, honest_of):
-    X, Y = problem(shape, 1)
-    features = kernel_features(X) if kernel else X
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(KEPT[name], alpha=alpha, feature_map=feature_map)
-    found = honest_of(model, X, Y)
-    assert found.how() == "leave-one-out"
-    V = Y
-    if name != "Original":
-        own = clone(KEPT[name])
-        if name == "FaIE":
-            own.set_params(ridge=alpha)  # "shared": the learner's
-        V = own.fit(features, Y).codes_
-    expected = np.vstack(
-        [
-            ridge_scores(np.delete(features, i, 0), np.delete(V, i, 0), alpha, features[[i]])
-            for i in range(len(X))
-        ]
-    )
-    np.testing.assert_allclose(found.codes(), expected, atol=1e-9)
-
 
 def left_out(features, V, alpha, members, w=None, bias="free"):
     """One refit for every distinct row, all its copies left out."""
@@ -187,40 +153,6 @@ def leading_codes(X, Y, w, model, size):
     Xc, Yw = root * (X - (w @ X) / w.sum()), root * Y
     V = leading(model.embedding_.beta_ * Xc @ Xc.T + Yw @ Yw.T, size)
     return V * np.sign(np.sum((Yw.T @ V).T * model.embedding_.decoder_, axis=1)) / root
-
-
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("decoder", ["learned", "logistic"])
-def test_weights_are_repetitions_of_kept_features(decoder, bias, kernel):
-    X, Y = problem((30, 6, 5), 17)
-    w = np.random.default_rng(17).integers(0, 4, size=30)
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = PaperClassifier(
-        CMLL(None, 3), decoder=decoder, bias=bias, feature_map=feature_map, threshold="f1"
-    )
-    once = clone(model).fit(X, Y, sample_weight=w)
-    again = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
-    # the logistic solver stops at a gradient of 1e-4
-    scores, repeated = once.decision_function(X), again.decision_function(X)
-    np.testing.assert_allclose(scores, repeated, atol=1e-8 if decoder == "learned" else 1e-6)
-    np.testing.assert_allclose(once.decoding_.penalty, again.decoding_.penalty, rtol=1e-8)
-    np.testing.assert_array_equal(once.predict(X), again.predict(X))
-
-
-@every_shape
-def test_leave_one_out_of_sparse_rows(shape, honest_of):
-    X, Y = problem(shape, 2, sparse=True)
-    dense = honest_of(CompactClassifier(Original()), X, Y)
-    for form in (sp.csr_array, sp.csc_matrix):
-        found = honest_of(CompactClassifier(Original()), form(X), Y)
-        assert found.how() == "leave-one-out"
-        np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-9)
-        np.testing.assert_array_equal(found.folds.number, dense.folds.number)
-    expected = [
-        ridge_scores(np.delete(X, i, 0), np.delete(Y, i, 0), 1.0, X[[i]])[0] for i in range(len(X))
-    ]
-    np.testing.assert_allclose(dense.codes(), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -454,25 +386,6 @@ def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
         np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
 
 
-@pytest.mark.parametrize("kernel", [False, True])
-def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(kernel, monkeypatch):
-    """One without each fold and one without each two: what both ask is what one fit says."""
-    X, Y = problem(seed=16)
-    fits = []
-
-    def counted(self, pair, *rest):
-        fits.append(pair.count)
-        return plain(self, pair, *rest)
-
-    plain = RidgeLearner.predictor
-    monkeypatch.setattr(RidgeLearner, "predictor", counted)
-    model = CompactClassifier(
-        Original(), feature_map=KernelMap() if kernel else None, decoder="logistic", threshold="f1"
-    )
-    model.fit(X, Y, groups=np.arange(40) // 2)
-    assert sorted(fits) == [24] * 10 + [32] * 5
-
-
 def aligned(own, other):
     """Signs of codes are fixed by their decoders, up to ties."""
     if own is None:
@@ -499,73 +412,6 @@ def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
         np.testing.assert_allclose(part.train.codes, expected[~held], atol=1e-9)
 
 
-def test_a_held_out_fold_that_is_left_with_one_row(honest_of):
-    """Nothing is known of others then, but their mean."""
-    X, Y = problem((40, 6, 5), 18)
-    X[:] = X[np.arange(40) % 2]
-    found = honest_of(CompactClassifier(Original(), decoder="logistic"), X, Y)
-    assert found.how() == "leave-one-out"
-    folds = list(found.held_out_folds())
-    assert len(folds) == 2
-    for part in folds:
-        others = np.setdiff1d(np.arange(40), part.held)
-        mean = Y[others].mean(axis=0)
-        np.testing.assert_allclose(part.train.codes, np.tile(mean, (20, 1)), atol=1e-9)
-        np.testing.assert_allclose(part.codes, np.tile(mean, (20, 1)), atol=1e-9)
-
-
-@pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
-@pytest.mark.parametrize("embedding", [CMLL(4, 3), Original(), MDDM(3)], ids=repr)
-def test_weights_are_repetitions(embedding, kernel, honest_of):
-    X, Y = problem((30, 6, 5), 7)
-    w = np.random.default_rng(7).integers(1, 4, size=30)
-    feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = CompactClassifier(embedding, feature_map=feature_map)
-    once = honest_of(model, X, Y, sample_weight=w)
-    again = honest_of(model, np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
-    np.testing.assert_array_equal(np.repeat(once.folds.number, w), again.folds.number)
-    np.testing.assert_allclose(np.repeat(once.codes(), w, axis=0), again.codes(), atol=1e-8)
-
-
-# --- folds ---------------------------------------------------------------------------------------
-
-MODELS = {"kept": CompactClassifier(Original()), "projected": CMLLClassifier(4, 3)}
-every_model = pytest.mark.parametrize("name", MODELS)
-
-
-@every_model
-def test_order_of_rows_does_not_matter(name, honest_of):
-    X, Y = problem(seed=10)
-    order = np.random.default_rng(10).permutation(40)
-    first = honest_of(MODELS[name], X, Y)
-    again = honest_of(MODELS[name], X[order], Y[order])
-    np.testing.assert_array_equal(again.folds.number, first.folds.number[order])
-    np.testing.assert_allclose(again.codes(), first.codes()[order], atol=1e-9)
-
-
-@every_model
-def test_sparse_and_dense_rows_fall_into_the_same_folds(name, honest_of):
-    X, Y = problem(seed=11, sparse=True)
-    X[5] = X[9]
-    dense = honest_of(MODELS[name], X, Y)
-    found = honest_of(MODELS[name], sp.csr_array(X), sp.csr_array(Y))
-    np.testing.assert_array_equal(found.folds.number, dense.folds.number)
-    np.testing.assert_allclose(found.codes(), dense.codes(), atol=1e-8)
-
-
-@every_model
-def test_equal_rows_and_groups_stay_together(name, honest_of):
-    X, Y = problem(seed=12)
-    X[20:] = X[:20]
-    found = honest_of(MODELS[name], X, Y)
-    np.testing.assert_array_equal(found.folds.number[20:], found.folds.number[:20])
-    assert np.bincount(found.folds.number).tolist() == [8, 8, 8, 8, 8]
-    X, Y = problem(seed=13)
-    groups = np.array(list("abcdefgh"))[np.arange(40) % 8]
-    found = honest_of(MODELS[name], X, Y, groups=groups)
-    np.testing.assert_array_equal(found.folds.number, (np.arange(40) % 8) % N_FOLDS)
-
-
 def test_one_group_alone_is_predicted_by_the_mean(honest_of):
     X, Y = problem(seed=14)
     w = np.random.default_rng(14).uniform(0.5, 2.0, size=40)
@@ -589,20 +435,6 @@ def test_row_hashes():
     np.testing.assert_array_equal(row_hashes(X.astype(np.float32)), found)
     np.testing.assert_array_equal(row_hashes(np.asfortranarray(X)), found)
     np.testing.assert_array_equal(row_hashes(X[:, :].tolist()), found)
-
-
-def test_row_hashes_read_the_content_and_not_the_storage():
-    X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
-    stored = sp.csr_array(
-        (np.array([2.0, 0.0, 1.0, 3.0]), np.array([2, 1, 0, 1]), np.array([0, 3, 4])), shape=(2, 3)
-    )
-    np.testing.assert_array_equal(row_hashes(stored.copy()), row_hashes(X))
-    wide = stored.copy()
-    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-    np.testing.assert_array_equal(row_hashes(wide), row_hashes(X))
-
-
-# --- real data -----------------------------------------------------------------------------------
 
 
 def test_leverages_of_rows_with_a_large_mean():

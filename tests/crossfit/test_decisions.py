@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -167,19 +167,6 @@ def test_weights_are_repetitions(name, decoder, threshold):
     np.testing.assert_allclose(once.threshold_, again.threshold_, atol=2e-3, rtol=2e-3)
 
 
-@pytest.mark.parametrize("decoder", DECODERS)
-@pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign", "scaled"])
-def test_sparse_rows_give_the_same(name, decoder):
-    X, Y = make_data(seed=4)
-    X = np.where(np.random.default_rng(4).random(X.shape) < 0.5, X, 0.0)
-    dense = made(name, decoder=decoder, threshold="f1").fit(X, Y)
-    sparse = made(name, decoder=decoder, threshold="f1").fit(sp.csr_array(X), sp.csr_array(Y))
-    np.testing.assert_allclose(sparse.threshold_, dense.threshold_, atol=1e-6)
-    np.testing.assert_allclose(
-        sparse.decision_function(sp.csr_array(X)), dense.decision_function(X), atol=1e-6
-    )
-
-
 def test_zero_weights_and_groups():
     X, Y = make_data(seed=5)
     groups = np.repeat(np.arange(10), 7)
@@ -194,16 +181,6 @@ def test_zero_weights_and_groups():
     assert whole.threshold_ == pytest.approx(part.threshold_)
     other = CMLLClassifier(4, 3, decoder="logistic", threshold="f1").fit(X, Y, w)
     assert other.threshold_ != whole.threshold_
-
-
-@pytest.mark.parametrize("shape", [(69,), (71,), (70, 1), ()], ids=str)
-def test_groups_of_the_wrong_shape(shape):
-    X, Y = make_data(seed=6)
-    model = CMLLClassifier(decoder="learned").fit(X, Y)
-    before = model.decision_function(X)
-    with pytest.raises(ValueError, match="groups must hold one entry for each of the 70 rows"):
-        model.fit(X, Y, groups=np.zeros(shape))
-    np.testing.assert_array_equal(model.decision_function(X), before)
 
 
 def test_a_single_group_and_very_few_rows():
@@ -277,16 +254,6 @@ def test_several_classes(threshold):
     assert model.threshold_ == 0.0  # the largest score decides: 0.5 as log-odds, none tuned
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned"])
-def test_no_probabilities_without_the_logistic_decoder(decoder):
-    X, Y = make_data(seed=12)
-    model = CMLLClassifier(decoder=decoder).fit(X, Y)
-    assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError) as caught:
-        model.predict_proba(X)
-    assert f"need decoder='logistic', and it is '{decoder}'" in str(caught.value.__cause__)
-
-
 # --- what does not go together -------------------------------------------------------------------
 
 
@@ -320,17 +287,6 @@ def test_a_probability_lies_between_0_and_1(threshold):
     assert CMLLClassifier(decoder="learned", threshold=threshold).fit(X, Y).predict(X).size
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("threshold", "f2"), ("threshold", [0.5, 0.5]), ("decoder", "logit"), ("decoder", None)],
-    ids=str,
-)
-def test_bad_values(name, value):
-    X, Y = make_data(seed=16)
-    with pytest.raises(ValueError, match=name):
-        CMLLClassifier(**{name: value}).fit(X, Y)
-
-
 def test_a_new_fit_forgets_the_old_decoder():
     X, Y = make_data(seed=17)
     model = CMLLClassifier(decoder="logistic", threshold="per-label").fit(X, Y)
@@ -347,24 +303,6 @@ def test_a_new_fit_forgets_the_old_decoder():
     assert model.threshold_ == 0.5
 
 
-def test_tuning_leaves_the_scores_alone():
-    X, Y = make_data(seed=18)
-    for decoder in DECODERS:
-        plain = CMLLClassifier(decoder=decoder).fit(X, Y)
-        tuned = CMLLClassifier(decoder=decoder, threshold="per-label").fit(X, Y)
-        np.testing.assert_array_equal(tuned.decision_function(X), plain.decision_function(X))
-
-
-def test_logistic_decoder_is_close_to_logistic_regression_where_nothing_is_compressed():
-    X, Y = make_data(500, 6, 3, seed=20)
-    model = CompactClassifier(Original(), decoder="logistic").fit(X[:300], Y[:300])
-    P = model.predict_proba(X[300:])
-    expected = [
-        LogisticRegression().fit(X[:300], y[:300]).predict_proba(X[300:])[:, 1] for y in Y.T
-    ]
-    assert np.abs(P - np.array(expected).T).mean() < 0.05
-
-
 # --- the default threshold -----------------------------------------------------------------------
 
 
@@ -378,13 +316,6 @@ def test_the_default_threshold_is_the_one_of_largest_f1(name, decoder):
     assert found == min(tuned, 0.0 if decoder == "logistic" else 0.5)
 
 
-def test_labels_that_never_fail_are_predicted():
-    X, _ = make_data(seed=22)
-    for decoder in DECODERS:
-        model = CMLLClassifier(decoder=decoder).fit(X, np.ones((70, 5)))
-        assert model.predict(X).all()
-
-
 @pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (100, 4), (150, 3), (200, 2), (400, 1)])
 def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits, monkeypatch):
     """Enough rows are scored, or all of them."""
@@ -394,7 +325,9 @@ def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits
     monkeypatch.setattr(plan, "ENOUGH_ROWS", 70)
     monkeypatch.setattr(CrossFit, "_fit", lambda own, out: fitted.append(out) or fit(own, out))
     monkeypatch.setattr(
-        scores_module, "tune", lambda s, c, Y, *w: tuned.append(Y.shape[0]) or tune(s, c, Y, *w)
+        scores_module,
+        "tune",
+        lambda s, c, Y, *w, **k: tuned.append(Y.shape[0]) or tune(s, c, Y, *w, **k),
     )
     CMLLClassifier(4, 3).fit(X, Y, groups=np.arange(n_rows))
     assert len(fitted) == n_refits
@@ -415,26 +348,11 @@ def test_where_nothing_can_be_tuned_the_default_is_one_half():
     )
 
 
-def test_rows_that_are_added_keep_the_tuned_threshold():
-    X, Y = make_data(seed=26)
-    model = CMLLClassifier(solver="moments").fit(X[:50], Y[:50])
-    tuned = model.threshold_
-    assert tuned != 0.5
-    assert model.partial_fit(X[50:], Y[50:]).threshold_ == tuned
-
-
 @pytest.mark.parametrize("threshold", [2, -0.5, 1.01, [0.5, 0.5, 0.5, 0.5, 7.0]], ids=str)
 def test_a_threshold_far_from_every_score_is_warned_of(threshold):
     X, Y = make_data(seed=27)
     with pytest.warns(UserWarning, match=r"nothing may be predicted.*number between 0 and 1"):
         CMLLClassifier(threshold=threshold).fit(X, Y)
-
-
-def test_a_threshold_among_the_scores_is_not(recwarn):
-    X, Y = make_data(seed=27)
-    for threshold in (0, 0.2, 1, [0.1, 0.2, 0.3, 0.4, 0.5]):
-        CMLLClassifier(threshold=threshold).fit(X, Y)
-    assert not recwarn.list
 
 
 # --- long work -----------------------------------------------------------------------------------
@@ -519,16 +437,6 @@ def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
     if threshold == "auto":
         expected = min(expected, 0.0 if decoder == "logistic" else 0.5)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
-
-
-@pytest.mark.usefixtures("large")
-def test_large_problems_take_five_models_for_fifteen(monkeypatch):
-    X, Y = make_data(70, seed=33)
-    fits = []
-    original = CrossFit._fit
-    monkeypatch.setattr(CrossFit, "_fit", lambda self, out: fits.append(out) or original(self, out))
-    CMLLClassifier(decoder="logistic").fit(X, Y)
-    assert sorted(fits) == [(0,), (0, 1), (0, 2), (1,), (2,)]
 
 
 @pytest.mark.usefixtures("large")

@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import _memory as memory
 from compactlearn.crossfit import _scores as scores_module
-from compactlearn.crossfit._together import row_hashes
 from compactlearn.decoding import _thresholds as thresholds
 from compactlearn.decoding._held_out import DecoderData
 from compactlearn.decoding._logistic import learn_logistic_decoder
@@ -68,25 +67,6 @@ def test_splitters_that_need_labels():
     ThresholdTuner(CompactClassifier(Original()), cv=ByFirstLabel(3)).fit(X, Y)
 
 
-def test_row_hashes_leaves_the_matrix_alone():
-    X = sp.csr_array(np.array([[1.0, 2.0], [3.0, 4.0]]))
-    X.data[0] = 0.0
-    before = X.data.copy()
-    row_hashes(X)
-    np.testing.assert_array_equal(X.data, before)
-    assert X.nnz == 4
-
-
-def test_fit_leaves_a_sparse_matrix_alone():
-    X, Y = make_data()
-    X = sp.csr_array(X)
-    X.data[::7] = 0.0
-    nnz, data = X.nnz, X.data.copy()
-    CMLLClassifier(threshold="f1").fit(X, Y)
-    assert X.nnz == nnz
-    np.testing.assert_array_equal(X.data, data)
-
-
 def test_fit_reads_a_read_only_sparse_matrix():
     X, Y = make_data()
     X = sp.csr_array(X)
@@ -94,18 +74,6 @@ def test_fit_reads_a_read_only_sparse_matrix():
     for part in (X.data, X.indices, X.indptr):
         part.setflags(write=False)
     CMLLClassifier(threshold="f1").fit(X, Y)
-
-
-def test_weights_are_repetitions_for_rare_labels():
-    rng = np.random.default_rng(0)
-    S = rng.normal(size=(20, 2))
-    Y = np.zeros((20, 2))
-    Y[np.argsort(-S[:, 0])[:3], 0], Y[:9, 1] = 1.0, 1.0
-    w = np.full(20, 2)
-    once = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), w.astype(float))
-    R, T = np.repeat(S, w, axis=0), np.repeat(Y, w, axis=0)
-    again = tune("per-label", lambda labels: R[:, labels], sp.csr_array(T))
-    np.testing.assert_allclose(once, again)
 
 
 def decoder_data(X, Y):
@@ -123,14 +91,6 @@ def test_tiny_codes_are_not_constant():
         X @ first.coefficients + first.intercept,
         atol=1e-6,
     )
-
-
-def test_an_absent_label_is_not_predicted():
-    S = np.random.default_rng(0).normal(size=(20, 2))
-    Y = np.zeros((20, 2))
-    Y[:9, 1] = 1.0
-    t = tune("per-label", lambda labels: S[:, labels], sp.csr_array(Y), None, 0)
-    assert not (S[:, 0] > t[0]).any()
 
 
 def test_top_k_counts_weights():
@@ -209,12 +169,12 @@ def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
     whole = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
     widths = []
 
-    def record(strategy, columns, *args):
+    def record(strategy, columns, *args, **options):
         def counted(labels):
             widths.append(labels.stop - labels.start)
             return columns(labels)
 
-        return tune(strategy, counted, *args)
+        return tune(strategy, counted, *args, **options)
 
     monkeypatch.setattr(scores_module, "tune", record)
     monkeypatch.setattr(thresholds, "_BLOCK_ENTRIES", 120)

@@ -10,7 +10,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.crossfit._held_out_rows import RUN, SetApart, most_held, run_numbers
+from compactlearn.crossfit._held_out_rows import RUN, SetApart
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
 from tests.makers import modest
@@ -85,19 +85,3 @@ def test_weights_go_with_their_rows():
     rest, held = gathered(X, Y, [123, 124], 64, weights)
     assert np.array_equal(held.weights, weights[held.positions])
     assert rest.count == pytest.approx(weights.sum() - held.weights.sum())
-
-
-def test_runs_have_different_numbers():
-    assert np.unique(run_numbers(np.arange(100_000))).size == 100_000
-
-
-def test_none_are_held_out_where_none_are_wanted():
-    X, Y = data(500)
-    rest, held = gathered(X, Y, [100], 0)
-    assert held is None
-    assert rest.count == 500
-
-
-def test_long_rows_are_fewer():
-    assert most_held(100_000, sparse=False) == 1024
-    assert most_held(100_000, sparse=True) == 16_384

@@ -1,7 +1,6 @@
 """Held-out predictions in closed form are those of a ridge that is fitted without each fold."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
@@ -47,27 +46,6 @@ def test_they_are_those_of_fits_without_each_fold(n, d, m, n_folds, alpha, weigh
     expected = one_by_one(X, T, fold, alpha, weights, new)
     # Two numbers of the size of 1 / alpha are subtracted.
     np.testing.assert_allclose(predicted, expected, rtol=1e-7, atol=1e-7 * max(1, 1 / alpha))
-
-
-def test_one_decomposition_serves_every_penalty():
-    rng = np.random.default_rng(0)
-    X, T, fold = rng.normal(size=(20, 30)), rng.normal(size=(20, 2)), np.arange(20) % 5
-    penalties = [0.1, 1.0, 10.0]
-    together = held_out_predictions(X @ X.T, T, fold, penalties)
-    for alpha, predicted in zip(penalties, together, strict=True):
-        np.testing.assert_allclose(predicted, one_by_one(X, T, fold, alpha), atol=1e-9)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_rows_that_say_nothing_are_predicted_by_the_mean_of_the_other_folds(weighted):
-    rng = np.random.default_rng(1)
-    T, fold = rng.normal(size=(12, 3)), np.arange(12) % 3
-    weights = rng.uniform(0.5, 2.0, size=12) if weighted else np.ones(12)
-    (predicted,) = held_out_predictions(np.ones((12, 12)), T, fold, [0.5], weights)
-    for k in range(3):
-        rest = fold != k
-        mean = weights[rest] @ T[rest] / weights[rest].sum()
-        np.testing.assert_allclose(predicted[~rest], np.tile(mean, (4, 1)), atol=1e-10)
 
 
 def test_the_targets_of_a_fold_do_not_change_its_predictions():
