@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from compactlearn.linalg._learning import learn, learn_path, ridge_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
-from compactlearn.linalg._ridge import BIASES, ridge_inverse, ridge_path, solve_ridge
+from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._rows_pair import RowsPair
 
 exact = np.vectorize(Fraction, otypes=[object])
@@ -210,10 +210,6 @@ def test_hat_matrices(pair, data):
         np.testing.assert_allclose(trace, expected, atol=1e-9)
 
 
-def test_hat_matrices_by_conjugate_gradients(iterative, data):
-    assert_hat(iterative, data, 1.0, 1e-8)
-
-
 @pytest.mark.parametrize("bias", BIASES)
 def test_leverages(pair_with_rows, data, bias):
     Z, _, w = exact_data(data)
@@ -226,24 +222,6 @@ def test_leverages(pair_with_rows, data, bias):
 
 
 # --- the systems themselves ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_the_inverse_and_the_path_of_dependent_columns(alpha):
-    rng = np.random.default_rng(1)
-    Z = rng.normal(size=(20, 3)) * [1e7, 1.0, 1e3]
-    Z = np.hstack([Z, Z[:, :2]])
-    gram, cross = Z.T @ Z, Z.T @ rng.normal(size=(20, 2))
-    inverse, trace = ridge_inverse(gram, alpha)
-    B = solve_ridge(gram, cross, alpha)
-    np.testing.assert_allclose(Z @ inverse @ cross, Z @ B, atol=1e-9)
-    path = ridge_path(gram)
-    np.testing.assert_allclose(path.shrunk(cross, alpha), B, rtol=1e-9)
-    root, squares = path.hat_root(alpha)
-    np.testing.assert_allclose((Z @ root) @ (Z @ root).T, Z @ inverse @ Z.T, atol=1e-9)
-    np.testing.assert_allclose(squares.sum(), trace, rtol=1e-9)
-    if alpha == 0:
-        assert trace == pytest.approx(3)
 
 
 def test_a_constant_column_is_none_whatever_its_size():

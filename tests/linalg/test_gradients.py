@@ -11,7 +11,6 @@ from compactlearn.linalg import _gradients as gradients
 from compactlearn.linalg import _rows_ridge as rows_ridge
 from compactlearn.linalg._gradients import solve_ridge_iteratively
 from compactlearn.linalg._learning import learn
-from compactlearn.linalg._left_rows import LeftRows
 from compactlearn.linalg._operators import Operator, Plain, centred
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._routes import Demand, Shape, needed_bytes, ridge_by_products
@@ -53,21 +52,6 @@ def test_they_reach_the_solution(sparse, rank):
     B, solved = solve_ridge_iteratively(rows, cross, 0.5, rank=rank)
     assert solved
     np.testing.assert_allclose(B, Ridge(alpha=0.5).fit(X, T).coef_.T, atol=1e-10)
-
-
-def test_they_say_when_they_did_not_arrive():
-    Z = Plain(rng.normal(size=(60, 50)) * np.logspace(0, -8, 50))
-    assert not solve_ridge_iteratively(Z, rng.normal(size=(50, 2)), 1e-18, max_iter=3)[1]
-
-
-@pytest.mark.parametrize("rank", [0, 3])
-def test_nothing(rank):
-    B, solved = solve_ridge_iteratively(Plain(X), np.zeros((6, 2)), 0.1, rank=rank)
-    assert solved
-    assert not B.any()
-    B, solved = solve_ridge_iteratively(Plain(0 * X), np.zeros((6, 2)), 0.1, rank=rank, enough=0.1)
-    assert solved
-    assert not B.any()
 
 
 def test_without_a_penalty_the_solution_of_least_norm():
@@ -134,18 +118,6 @@ def test_columns_in_parts(threads, monkeypatch):
 # --- in place of a factorisation -----------------------------------------------------------------
 
 
-@pytest.fixture
-def by_products(monkeypatch):
-    """As if every sparse problem were large; nothing of order D or N may be formed."""
-    monkeypatch.setattr(rows_ridge, "ridge_by_products", lambda shape, n_targets: True)
-
-    def forbidden(self):
-        raise AssertionError("a matrix was formed")
-
-    for name in ("gram_system", "kernel"):
-        monkeypatch.setattr(LeftRows, name, property(forbidden))
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     n=st.integers(2, 60),
@@ -172,20 +144,6 @@ def test_scores_are_those_of_the_dense_way(n, p, weighted, bias, alpha, seed):
     scores = rows @ learned.coefficients + learned.intercept
     assert learned.solved
     np.testing.assert_allclose(scores, rows @ B + intercept, atol=1e-8)
-
-
-@pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("shape", [(400, 150), (150, 400)])
-def test_scores_are_right_to_the_tolerance(shape, bias, by_products):
-    rows = text(*shape)
-    Y = sp.csr_array((np.random.default_rng(1).random((shape[0], 5)) < 0.3).astype(float))
-    pair = RowsPair.of_rows(rows, Y)
-    learned = learn(pair, None, pair.right_codes(), 1.0, bias)
-    assert learned.solved
-    B, intercept = literal_ridge(rows.toarray(), Y.toarray(), 1.0, bias=bias)
-    expected = rows @ B + intercept
-    off = np.linalg.norm(rows @ learned.coefficients + learned.intercept - expected, axis=0)
-    assert np.all(off <= 10 * rows_ridge.PRODUCT_TOLERANCE * np.linalg.norm(expected, axis=0))
 
 
 def test_when_products_take_the_place_of_a_factorisation():

@@ -127,16 +127,6 @@ def test_margins_are_what_the_weights_say():
     np.testing.assert_allclose(margins_of(X, other, found), expected, atol=1e-12)
 
 
-def test_some_of_the_problems():
-    X, problems = make_problems(30, 6, 5, seed=5)
-    chosen = problems.chosen(np.array([3, 1]))
-    assert chosen.count == 2
-    found, all_of_them = (solve_many(X, p, 1.0, tol=1e-10) for p in (chosen, problems))
-    np.testing.assert_allclose(
-        found.coefficients.toarray(), all_of_them.coefficients[[3, 1]].toarray(), atol=1e-8
-    )
-
-
 def test_single_precision_stays_single():
     X, problems = make_problems(30, 6, 5, seed=6)
     found = solve_many(X.astype(np.float32), problems, 1.0)

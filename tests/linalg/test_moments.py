@@ -83,12 +83,6 @@ def test_blocks_add_up_and_folds_come_out(cuts, seed, sparse):
         assert (total - first).count == 0
 
 
-def test_blocks_may_be_small(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_BYTES", 100)
-    X, Y = data(n=57)
-    check(Moments.from_arrays(X, Y), X, Y)
-
-
 @pytest.mark.parametrize("offset", [1e4, 1e8, 1e11])
 def test_large_offsets_keep_the_variance(offset):
     """Raw sums of squares would lose all digits at 1e8; here only those of the input are lost."""
@@ -110,11 +104,6 @@ def test_float32_rows_are_summed_in_float64():
     moments = Moments.from_arrays(X, Y)
     assert moments.scatter.dtype == np.float64
     check(moments, X.astype(np.float64), Y, atol=1e-8)
-
-
-def test_uncentred_corner_of_the_right_block():
-    X, Y = data()
-    np.testing.assert_allclose(Moments.from_arrays(X, Y).right_right, Y.T @ Y, atol=1e-12)
 
 
 def test_rescaled_is_the_sum_of_rescaled_rows():
@@ -228,41 +217,3 @@ def test_without_each_keeps_a_column_that_varies_in_one_fold_only():
     total = Moments.from_arrays(X, Y)
     exact = literal(X[kept], Y[kept])[2]
     assert abs((total - parts[0]).scatter[2, 2] - exact[2, 2]) > 0.5 * exact[2, 2]
-
-
-def test_without_each_of_two_is_the_other():
-    X, Y = data()
-    parts = [Moments.from_arrays(X[:15], Y[:15]), Moments.from_arrays(X[15:], Y[15:])]
-    first, second = module.without_each(parts)
-    check(first, X[15:], Y[15:], atol=1e-12)
-    check(second, X[:15], Y[:15], atol=1e-12)
-
-
-def stored_twice(matrix, form):
-    """The same matrix with every cell in two halves."""
-    half = sp.coo_array(matrix / 2)
-    row, column = np.r_[half.row, half.row], np.r_[half.col, half.col]
-    data = np.r_[half.data, half.data]
-    if form == "coo":
-        return sp.coo_array((data, (row, column)), shape=matrix.shape)
-    major, minor = (row, column) if form == "csr" else (column, row)
-    order = np.argsort(major, kind="stable")
-    starts = np.r_[0, np.cumsum(np.bincount(major, minlength=matrix.shape[form == "csc"]))]
-    kind = sp.csr_array if form == "csr" else sp.csc_array
-    return kind((data[order], minor[order], starts), shape=matrix.shape)
-
-
-@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_a_cell_stored_twice_counts_as_its_sum(form, weighted):
-    rng = np.random.default_rng(0)
-    left = rng.random((12, 4)) * (rng.random((12, 4)) < 0.6)
-    right = (rng.random((12, 3)) < 0.5).astype(float)
-    weights = rng.uniform(0.5, 2, 12) if weighted else None
-    twice = stored_twice(left, form), stored_twice(right, form)
-    stored = [block.nnz for block in twice]
-    found = Moments.from_arrays(*twice, weights)
-    expected = Moments.from_arrays(left, right, weights)
-    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-12, atol=1e-13)
-    assert [block.nnz for block in twice] == stored  # the caller's are as they were

@@ -60,36 +60,6 @@ def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
 
 
 @pytest.mark.parametrize("regime", REGIMES)
-def test_steps_do_not_matter(regime):
-    """The sums are updated from count to count; asking for one alone gives the same."""
-    X, Y, new = make(seed=1)
-    pair = held(X, Y, regime)
-    codes = pair.leading_codes(3, 0.2)
-    head = pair.left.leading_range(codes.left)[0]
-    rows = NestedRows.of(pair, head, 6, new)
-    target = projected_target(pair, head, codes, None)
-    together = list(rows.scores(target, 0.7, [0, 2, 3, 6]))
-    for count, found in zip([0, 2, 3, 6], together, strict=True):
-        alone = next(iter(rows.scores(target, 0.7, [count])))
-        np.testing.assert_allclose(found, alone, atol=1e-12)
-
-
-@pytest.mark.parametrize("n", [30, 8])
-def test_all_directions_are_the_ridge_on_all_features(n):
-    X, Y, new = make(n=n)
-    pair = held(X, Y, "moments")
-    codes = pair.leading_codes(3, 0.2)
-    head = pair.left.leading_range(codes.left)[0]
-    rows = NestedRows.of(pair, head, 20, new)
-    rank = min(9, n - 1)
-    assert rows.variances.size == rank - 3
-    target = projected_target(pair, head, codes, codes.right.T)
-    found = next(iter(rows.scores(target, 2.0, [rank - 3])))
-    V = literal_codes(X, Y, 0.2, 3)
-    np.testing.assert_allclose(found, centred_scores(X, V @ V.T @ Y, 2.0, new), atol=1e-9)
-
-
-@pytest.mark.parametrize("regime", REGIMES)
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
 def test_rows_on_a_path(regime, alpha):
     """One decomposition for all penalties; predictions are linear in the targets."""

@@ -22,7 +22,6 @@ from compactlearn.linalg._routes import (
     choose,
     needed_bytes,
     seconds,
-    widening_seconds,
 )
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import literal_ridge
@@ -54,15 +53,6 @@ def test_the_fastest_that_fits_or_else_the_leanest(shape):
         fitting = quick or fitting
         expected = min(fitting, key=costs.get) if fitting else min(needs, key=needs.get)
         assert choose(shape, needs, costs, room) == expected
-
-
-def test_directions_beside_the_codes_are_in_an_estimate_of_their_own():
-    text = Shape(20_000, 20_000, 500, 700_000, 60_000, left_sparse=True)
-    assert widening_seconds(text, Demand(500)) == 0
-    estimates = [widening_seconds(text, Demand(k, extra_directions=k)) for k in (50, 125, 500)]
-    assert (np.diff(estimates) > 0).all()
-    one = seconds(text, Demand(500))["randomized"]  # the eigenproblem, for comparison
-    assert one / 3 < estimates[-1] < 3 * one
 
 
 def problem(n=50, seed=0):
@@ -326,19 +316,6 @@ def test_a_path_is_the_ridge_of_every_penalty(kind, projected, case):
             atol = 1e-8 * max(1.0, np.abs(alone.coefficients).max())
             np.testing.assert_allclose(together.coefficients, alone.coefficients, atol=atol)
             np.testing.assert_allclose(together.intercept, alone.intercept, atol=atol)
-
-
-@every_kind
-def test_leading_codes_are_the_first_of_more(kind, case):
-    X, Y, w, _ = case
-    pair = held(kind, X, Y, w)
-    more, fewer = pair.leading_codes(4, 0.5), pair.leading_codes(2, 0.5)
-    cut = more.leading(2)
-    assert cut.size == 2
-    for part in ("left", "right", "total", "values"):
-        np.testing.assert_allclose(getattr(cut, part), getattr(fewer, part), atol=1e-8)
-    if isinstance(pair, RowsPair):
-        np.testing.assert_allclose(pair.code_rows(cut), pair.code_rows(fewer), atol=1e-8)
 
 
 @every_kind

@@ -59,14 +59,6 @@ def test_decode_and_transform_are_what_they_say():
     np.testing.assert_array_equal(kept.transform(X), X)
 
 
-def test_original_changes_neither_features_nor_labels():
-    X, Y = problem(35, 9, 6, seed=23)
-    model = Original().fit(X, Y)
-    np.testing.assert_array_equal(model.transform(X), X)
-    np.testing.assert_array_equal(model.encode(Y), Y)
-    np.testing.assert_allclose(model.decode(model.encode(Y)), Y, atol=1e-12)
-
-
 @modest
 @given(
     n=st.integers(6, 30),
@@ -117,16 +109,6 @@ def test_scores_equal_the_literal_method(
     assert_scores(model.decision_function(X_new), expected)
 
 
-@pytest.mark.parametrize("label_ridge", [0.1, 1.0, 9.0])
-def test_label_ridge_only_scales_the_scores(label_ridge):
-    X, Y = problem(35, 9, 6, seed=24)
-    X_new = new_rows(X)
-    options = {"n_label_components": 3, "offset": "none", "beta": 0.2}
-    plain = cmll(**options).fit(X, Y).decision_function(X_new)
-    shrunken = cmll(**options, label_ridge=label_ridge).fit(X, Y)
-    assert_scores(shrunken.decision_function(X_new), plain / (1 + label_ridge), 1e-12)
-
-
 @pytest.mark.parametrize("shape", [(60, 5, 4), (20, 40, 6), (30, 3, 12)])
 @pytest.mark.parametrize("d", ["auto", 2, None])
 def test_linear_model_on_request(shape, d):
@@ -146,15 +128,6 @@ def test_linear_model_of_two_classes(threshold):
         model = CompactClassifier(embedding, threshold=threshold).fit(X, y)
         scores = (X @ model.coef_ + model.intercept_).ravel()
         assert_scores(scores, model.decision_function(X), 1e-10)
-
-
-def test_labels_kept_is_ridge_on_projected_features():
-    X, Y = problem(40, 9, 5, seed=33)
-    X_new = new_rows(X)
-    model = cmll(n_feature_components=3, n_label_components=None, alpha=0.5).fit(X, Y)
-    P = np.linalg.svd((X - X.mean(axis=0)).T @ Y)[0][:, :3]
-    expected = ridge_scores(X @ P, Y, 0.5, X_new @ P)
-    assert_scores(model.decision_function(X_new), expected)
 
 
 @pytest.mark.parametrize("d", ["auto", 2, None])
@@ -177,12 +150,6 @@ def test_predicted_codes_are_in_the_units_of_the_training_codes():
     codes = CMLL(**options).fit(X, Y).codes_
     predicted = cmll(**options, alpha=1e-9).fit(X, Y).predict_codes(X)
     np.testing.assert_allclose(predicted, codes, atol=1e-6)
-
-
-def test_transform_of_the_classifier_is_the_projection():
-    X, Y = problem(35, 9, 6, seed=28)
-    model = cmll(n_feature_components=3, n_label_components=3).fit(X, Y)
-    assert_scores(model.transform(X), X @ model.embedding_.projection_, 1e-12)
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.2, -0.1, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])
@@ -235,23 +202,3 @@ def test_best_labels_are_the_head_of_the_sorted_scores(k):
     np.testing.assert_allclose(best, -np.sort(-scores, axis=1)[:, :k], atol=1e-12)
     np.testing.assert_allclose(np.take_along_axis(scores, indices, axis=1), best, atol=1e-12)
     assert all(len(set(row)) == k for row in indices)
-
-
-@pytest.mark.parametrize("k", [0, 7, -1])
-def test_impossible_number_of_best_labels(k):
-    X, Y = problem(60, 9, 6, seed=31)
-    model = cmll(n_label_components=3).fit(X, Y)
-    with pytest.raises(ValueError, match=str(k)):
-        model.predict_topk(X, k)
-
-
-def test_short_and_long_spelling_are_one_method():
-    X, Y = problem(60, 9, 6, seed=32)
-    options = {"n_feature_components": 4, "n_label_components": 3, "label_ridge": 0.2}
-    short = cmll(**options, alpha=3.0, threshold=0.3).fit(X, Y)
-    long = CompactClassifier(CMLL(**options), alpha=3.0, threshold=0.3).fit(X, Y)
-    assert_scores(short.decision_function(X), long.decision_function(X), 1e-12)
-    np.testing.assert_array_equal(short.predict(X), long.predict(X))
-    bare = CompactClassifier().fit(X, Y)
-    assert isinstance(bare.embedding_, CMLL)
-    assert_scores(bare.decision_function(X), cmll().fit(X, Y).decision_function(X), 1e-12)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.linalg
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -94,15 +93,6 @@ def test_least_squares_is_the_ridge_without_penalty(embedding):
     assert_scores(foreign.decision_function(X_new), ours.decision_function(X_new))
 
 
-def test_original_labels_reach_the_learner():
-    """No compression: a tree on Original is a tree on the labels themselves."""
-    X, Y = problem(40, 6, 5, seed=114)
-    tree = DecisionTreeRegressor(random_state=0)
-    model = CompactClassifier(Original(), regressor=tree).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(X), Y)
-    assert_scores(model.decision_function(X), Y, 1e-10)
-
-
 @pytest.mark.parametrize(
     "regressor", [KNeighborsRegressor(1), DecisionTreeRegressor(random_state=0)]
 )
@@ -127,28 +117,11 @@ def test_learners_of_one_target_get_one_code_at_a_time(m):
     assert_scores(model.predict_codes(X), answers @ back, 1e-6)
 
 
-def test_sparse_rows_reach_the_learner_projected():
-    X, Y = problem(40, 12, 5, seed=116, density=0.3)
-    options = {"n_label_components": 3, "regressor": KNeighborsRegressor(3)}
-    dense = cmll(**options).fit(X, Y)
-    sparse = cmll(**options).fit(sp.csr_array(X), sp.csr_array(Y))
-    assert_scores(sparse.decision_function(sp.csr_array(X)), dense.decision_function(X))
-
-
 def test_learner_without_weights_refuses_them():
     X, Y = problem(40, 6, 5, seed=117)
     model = cmll(n_label_components=3, regressor=KNeighborsRegressor(3))
     with pytest.raises((TypeError, ValueError), match="sample_weight"):
         model.fit(X, Y, sample_weight=np.ones(40))
-
-
-def test_foreign_learner_cannot_learn_in_parts():
-    X, Y = problem(40, 6, 5, seed=118)
-    model = cmll(n_label_components=3, regressor=KNeighborsRegressor(3))
-    assert not hasattr(model, "partial_fit")
-    with pytest.raises(AttributeError, match="has no attribute 'partial_fit'") as raised:
-        model.partial_fit(X, Y)
-    assert "needs the built-in ridge" in str(raised.value)
 
 
 def test_feature_map_goes_first():

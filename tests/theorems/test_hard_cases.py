@@ -106,16 +106,6 @@ def test_moments_after_a_feature_map_forget_the_map():
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("scale", [False, True])
-def test_a_feature_map_may_return_a_frame(solver, scale):
-    X, Y = problem(60, 8, 5)
-    plain = CMLLClassifier(solver=solver, scale=scale, feature_map=StandardScaler()).fit(X, Y)
-    framing = StandardScaler().set_output(transform="pandas")
-    model = CMLLClassifier(solver=solver, scale=scale, feature_map=framing).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-10)
-
-
 def test_a_feature_map_that_returns_nan_is_named():
     class Spoiler(StandardScaler):
         def transform(self, X, copy=None):
@@ -149,23 +139,6 @@ def test_regressors_with_ways_of_their_own(regressor, m):
     X, Y = problem(60, 8, 5)
     model = CompactClassifier(CMLL(n_label_components=m), regressor=regressor).fit(X, Y)
     assert model.predict_codes(X).shape == (60, m)
-
-
-@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
-def test_squares_that_overflow_are_refused(solver):
-    X, Y = problem(30, 6, 4)
-    with (
-        warnings.catch_warnings(action="error"),
-        pytest.raises(ValueError, match="overflows; divide"),
-    ):
-        CMLLClassifier(solver=solver).fit(1e170 * X, Y)
-
-
-def test_a_new_threshold_counts_from_the_next_partial_fit():
-    X, Y = problem(60, 8, 5)
-    model = CMLLClassifier().partial_fit(X[:30], Y[:30])
-    model.set_params(threshold=0.2).partial_fit(X[30:], Y[30:])
-    assert model.threshold_ == 0.2
 
 
 def binding(seed):

@@ -1,4 +1,4 @@
-"""Changes of the data that may not change the answer.
+"""Changes of the data that may not change the answer, for every method.
 
 Where the leading codes are unique (a clear eigengap) scores are compared; at ties only the
 objective and the constraints are.
@@ -6,14 +6,25 @@ objective and the constraints are.
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from compactlearn import CMLL, CMLLClassifier
-from tests.makers import modest
+from compactlearn import (
+    CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
+    CMLLClassifier,
+    CompactClassifier,
+    FaIE,
+    Original,
+)
+from tests.makers import modest, untuned
 
+from . import literal_methods as literal
 from .helpers import (
-    GAP,
     assert_orthonormal,
     assert_same_span,
     assert_scores,
@@ -22,73 +33,140 @@ from .helpers import (
     problem,
 )
 
-shapes = st.tuples(st.integers(14, 30), st.integers(2, 16), st.integers(2, 7))
+pytestmark = pytest.mark.filterwarnings("ignore:.*cut:UserWarning")
+
+METHODS = {
+    "ORI": Original(),
+    "PLST": PLST(),
+    "CPLST": CPLST(),
+    "DMLR": DMLR(),
+    "FaIE": FaIE(),
+    "MDDMp": MDDM(),
+    "MDDMf": MDDM(variant="subspace"),
+    "MDDM variance": MDDM(completion="variance"),
+    "CMLL": CMLL(),
+    "CMLL, features kept": CMLL(None),
+    "CMLL variance": CMLL(completion="variance"),
+}
+every_method = pytest.mark.parametrize("model", METHODS.values(), ids=METHODS.keys())
+fewer = settings(modest, max_examples=10)  # eleven methods go through each of these
+shapes = st.tuples(st.integers(14, 28), st.integers(2, 20), st.integers(2, 8))
 seeds = st.integers(0, 10_000)
-# How the method is run; None keeps the features, "all" asks for d = D with a completion.
-VARIANTS = ["auto", None, "variance"]
 
 
-def options_for(variant, n_features, m):
-    if variant == "variance":
-        extra = min(n_features, m + 2)
-        return {"n_feature_components": extra, "completion": "variance", "n_label_components": m}
-    return {"n_feature_components": variant, "n_label_components": m}
+def sized(model, X, Y):
+    """Half the labels, or features within the rank and (with a completion) some beyond."""
+    model, m = clone(model), max(1, Y.shape[1] // 2)
+    if isinstance(model, MDDM):
+        rank = np.linalg.matrix_rank((X - X.mean(axis=0)).T @ Y)
+        extra = model.completion == "variance" and rank < min(X.shape[1], len(X) - 2)
+        return model.set_params(n_feature_components=int(rank + 1 if extra else max(1, rank // 2)))
+    if isinstance(model, Original):
+        return model
+    if isinstance(model, CMLL) and model.completion == "variance":
+        model.set_params(n_feature_components=min(X.shape[1], m + 2))
+    return model.set_params(n_label_components=m)
 
 
-def fit_if_unique(X, Y, variant, m, **more):
-    """A fitted classifier, or give up on the example where codes or projection are not unique."""
-    model = CMLLClassifier(**options_for(variant, X.shape[1], m), **more).fit(X, Y)
-    d = None if variant is None else min(m, X.shape[1])
-    assume(is_well_posed(X, Y, model.embedding_.beta_, m, d))
-    if variant == "variance":
-        P = model.embedding_.projection_[:, :d]
-        rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - P @ P.T)
-        values = np.append(np.linalg.svd(rest, compute_uv=False) ** 2, 0.0)
-        k = min(2, X.shape[1] - d)
-        assume(k == 0 or values[k - 1] - values[k] > GAP * values[0])
-    return model
+def clear_rest(X, P, extra):
+    """Whether the leading directions of what P leaves over are unique."""
+    rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - P @ P.T)
+    return literal.is_unique(np.linalg.svd(rest, compute_uv=False) ** 2, extra)
 
 
-def half(n_labels):
-    return max(1, (n_labels + 1) // 2)
+def fit_if_unique(model, X, Y):
+    """A fitted classifier, or give up on the example where the answer is not unique."""
+    model = sized(model, X, Y)
+    if isinstance(model, CMLL):
+        found = clone(model).fit(X, Y)
+        m, d = model.n_label_components, min(model.n_label_components, X.shape[1])
+        assume(is_well_posed(X, Y, found.beta_, m, None if found.projection_ is None else d))
+        extra = 0 if found.projection_ is None else found.projection_.shape[1] - d
+        assume(extra <= 0 or clear_rest(X, found.projection_[:, :d], extra))
+    elif isinstance(model, MDDM):
+        values = literal.mddm(X, Y, 1, variant=model.variant).spectrum
+        kept = min(model.n_feature_components, literal.rank_of(values))
+        assume(literal.is_unique(values, kept))
+        if model.n_feature_components > kept:
+            assume(clear_rest(X, literal.mddm(X, Y, kept).projection, 1))
+    elif not isinstance(model, Original):
+        whole = clone(model).set_params(n_label_components=1.0).fit(X, Y)
+        kept = min(model.n_label_components, len(whole.eigenvalues_))
+        assume(literal.is_unique(whole.eigenvalues_, kept))
+    return CompactClassifier(model).fit(X, Y)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@modest
+@every_method
+@fewer
 @given(shape=shapes, seed=seeds)
-def test_permutations_permute(variant, shape, seed):
+def test_permutations_permute(model, shape, seed):
     X, Y = problem(*shape, seed=seed)
     rng = np.random.default_rng(seed)
     rows, columns, labels = (rng.permutation(size) for size in shape)
-    model = fit_if_unique(X, Y, variant, half(shape[2]))
-    moved = CMLLClassifier(**model.get_params()).fit(X[rows][:, columns], Y[rows][:, labels])
+    model = fit_if_unique(model, X, Y)
+    moved = clone(model).fit(X[rows][:, columns], Y[rows][:, labels])
     X_new = new_rows(X)
     expected = model.decision_function(X_new)[:, labels]
-    assert_scores(moved.decision_function(X_new[:, columns]), expected)
+    assert_scores(moved.decision_function(X_new[:, columns]), expected, 1e-7)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@modest
-@given(shape=shapes, seed=seeds)
-def test_rotated_features_change_no_score(variant, shape, seed):
+@every_method
+@fewer
+@given(shape=shapes, seed=seeds, size=st.sampled_from([1.0, 300.0]))
+def test_features_that_are_turned_and_shifted_change_no_score(model, shape, seed, size):
     X, Y = problem(*shape, seed=seed)
-    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(shape[1], shape[1])))[0]
-    model = fit_if_unique(X, Y, variant, half(shape[2]))
-    moved = CMLLClassifier(**model.get_params()).fit(X @ Q, Y)
-    X_new = new_rows(X)
-    assert_scores(moved.decision_function(X_new @ Q), model.decision_function(X_new))
+    rng = np.random.default_rng(seed)
+    Q, shift = np.linalg.qr(rng.normal(size=(shape[1], shape[1])))[0], rng.normal(size=shape[1])
+    model = fit_if_unique(model, X, Y)
+    X_new, expected = new_rows(X), model.decision_function(new_rows(X))
+    moved = clone(model).fit(X @ Q + size * shift, Y)
+    assert_scores(moved.decision_function(X_new @ Q + size * shift), expected, 1e-7)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@modest
-@given(shape=shapes, seed=seeds, size=st.sampled_from([1.0, 30.0, 1000.0]))
-def test_constant_added_to_a_feature_changes_no_score(variant, shape, seed, size):
-    X, Y = problem(*shape, seed=seed)
-    shift = size * np.random.default_rng(seed).normal(size=shape[1])
-    model = fit_if_unique(X, Y, variant, half(shape[2]))
-    moved = CMLLClassifier(**model.get_params()).fit(X + shift, Y)
-    X_new = new_rows(X)
-    assert_scores(moved.decision_function(X_new + shift), model.decision_function(X_new))
+@pytest.mark.parametrize("bias", ["none", "penalised", "target"])
+def test_biases_that_see_constants_do_notice(bias):
+    X, Y = problem(40, 7, 6, seed=251)
+    model = untuned(Original(), bias=bias)
+    plain = clone(model).fit(X, Y).decision_function(X)
+    assert np.abs(model.fit(X + 5, Y).decision_function(X + 5) - plain).max() > 1e-4
+
+
+@every_method
+def test_doubled_rows_and_doubled_penalty_change_nothing(model):
+    X, Y = problem(30, 7, 6, seed=253)
+    X_new, model = new_rows(X), sized(model, X, Y)
+    if getattr(model, "variant", "projection") == "subspace":
+        model.set_params(mixing=0.0)
+    once = untuned(model, alpha=1.5).fit(X, Y)
+    twice = untuned(model, alpha=3.0).fit(np.vstack([X, X]), np.vstack([Y, Y]))
+    assert_scores(twice.decision_function(X_new), once.decision_function(X_new))
+
+
+@every_method
+def test_scaled_columns_stop_mattering_once_the_classifier_scales(model):
+    X, Y = problem(40, 7, 6, seed=254)
+    X_new, units, deviations = new_rows(X), 10.0 ** np.arange(-3, 4), X.std(axis=0)
+    model = sized(model, X, Y)
+    by_hand = untuned(model).fit(X / deviations, Y).decision_function(X_new / deviations)
+    for factors in (np.ones(7), units):
+        scaled = untuned(model, scale=True).fit(X * factors, Y)
+        assert_scores(scaled.decision_function(X_new * factors), by_hand)
+
+
+@every_method
+@pytest.mark.parametrize("offset", ["mean", "none"])
+def test_scores_of_the_training_rows_have_the_labels_mean(model, offset):
+    """With a free bias: by the offset, or because nothing was taken off in the first place."""
+    X, Y = problem(40, 7, 6, seed=255)
+    model = sized(model, X, Y)
+    keeps_mean = offset == "mean" or not hasattr(model, "offset")
+    if hasattr(model, "offset"):
+        model.set_params(offset=offset)
+    difference = untuned(model).fit(X, Y).decision_function(X).mean(axis=0) - Y.mean(axis=0)
+    if keeps_mean:
+        np.testing.assert_allclose(difference, 0, atol=1e-9)
+    else:
+        assert np.abs(difference).max() > 1e-6
 
 
 def test_ties_keep_the_objective_under_every_change():
@@ -111,27 +189,6 @@ def test_ties_keep_the_objective_under_every_change():
                 np.testing.assert_allclose(model.objective_, fitted[0].objective_, rtol=1e-9)
                 assert_orthonormal(model.codes_)
                 assert_orthonormal(model.projection_)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
-@pytest.mark.parametrize("shape", [(40, 7, 5), (15, 25, 6)])
-def test_units_of_the_features_do_not_matter(variant, shape, solver):
-    X, Y = problem(*shape, seed=40)
-    X_new = new_rows(X)
-    options = {**options_for(variant, shape[1], 3), "solver": solver}
-    model = CMLLClassifier(**options, alpha=2.0).fit(X, Y)
-    large = CMLLClassifier(**options, alpha=2e6).fit(1000 * X, Y)
-    assert_scores(large.decision_function(1000 * X_new), model.decision_function(X_new))
-    np.testing.assert_allclose(large.embedding_.beta_, 1e-6 * model.embedding_.beta_, rtol=1e-10)
-
-
-def test_units_of_the_features_do_not_matter_with_no_other_argument():
-    X, Y = problem(50, 12, 20, seed=41)
-    X_new = new_rows(X)
-    scores = CMLLClassifier().fit(X, Y).decision_function(X_new)
-    large = CMLLClassifier(alpha=1e6).fit(1000 * X, Y)
-    assert_scores(large.decision_function(1000 * X_new), scores)
 
 
 def test_duplicated_rows_keep_constraints_and_share_codes():

@@ -55,13 +55,6 @@ def test_equal_rows_are_answered_by_the_labels_mean(embedding, kernel, weights):
     np.testing.assert_allclose(model.decision_function(X[:2]), [mean, mean], atol=1e-6)
 
 
-def test_rows_almost_equal_in_angle():
-    """Cosines that differ in their last digits only."""
-    X, Y = problem(60, 4, 5)
-    scores = kernel_version(MDDM(), kernel="cosine").fit(X + 100, Y).decision_function(X + 100)
-    assert np.isfinite(scores).all()
-
-
 @pytest.mark.parametrize("unit", [1e-8, 1.0, 1e12])
 def test_the_automatic_balance_follows_the_units(unit):
     X, Y = problem(40, 6, 5)
@@ -80,20 +73,3 @@ def test_equal_sparse_rows_without_a_penalty(method, weights, solver):
     model = CompactClassifier(method(solver=solver), alpha=0.0).fit(X, Y, sample_weight=weights)
     mean = np.average(Y, axis=0, weights=weights)
     np.testing.assert_allclose(model.decision_function(X[:1]), [mean], atol=1e-9)
-
-
-@pytest.mark.parametrize("method", [Original, PLST])
-def test_names_of_kept_features_are_as_many_as_there_are(method):
-    X, Y = problem(40, 6, 5)
-    model = kernel_version(method(), kernel="linear").fit(X, Y).set_output(transform="pandas")
-    assert model.transform(X).shape == (40, 6)
-
-
-def test_encoding_a_vector_by_the_classes_of_the_fit():
-    X, _ = problem(40, 6, 5)
-    for method in (PLST, Original):
-        model = method().fit(X, np.repeat([3, 7], 20))
-        codes = model.codes_.toarray() if sp.issparse(model.codes_) else model.codes_
-        np.testing.assert_allclose(model.encode([7, 3]), codes[[-1, 0]])
-        with pytest.raises(ValueError, match="class 9"):
-            model.encode([7, 9])

@@ -77,16 +77,6 @@ def test_it_is_the_learner_of_the_labels_that_codes_stand_for(embedding, learner
     assert_scores(model.decision_function(X_new), expected)
 
 
-@pytest.mark.parametrize("d", [2, 4])
-def test_so_it_is_on_projected_features(d):
-    X, Y = problem(*ROWS, seed=150, share=SHARES)
-    X_new = new_rows(X)
-    model = CompactClassifier(CMLL(d, 4), regressor=TREE).fit(X, Y)
-    U, U_new = model.transform(X), model.transform(X_new)
-    expected = TREE.fit(U, stood_for(CMLL(d, 4), X, Y)).predict(U_new)
-    assert_scores(model.decision_function(X_new), expected)
-
-
 @given(
     n=st.integers(12, 40),
     d=st.integers(1, 8),
@@ -107,22 +97,6 @@ def test_whatever_the_shape_and_the_rank_of_the_decoder(n, d, m, beta, copies, s
     expected = learner.fit(X, stood_for(embedding, X, Y)).predict(X_new)
     assert_scores(model.decision_function(X_new), expected, 1e-6)
     assert np.isfinite(model.predict_codes(X_new)).all()
-
-
-def test_the_split_is_the_best_for_the_labels():
-    """Of all stumps none has a smaller squared error over the labels that codes stand for."""
-    X, Y = problem(60, 4, 5, seed=151, share=SHARES)
-    embedding = CMLL(None, 3)
-    stump = DecisionTreeRegressor(max_depth=1, random_state=0)
-    model = CompactClassifier(embedding, regressor=stump).fit(X, Y)
-    wanted = stood_for(embedding, X, Y)
-    found = np.sum((wanted - model.decision_function(X)) ** 2)
-    least = np.inf
-    for column in X.T:
-        for level in np.sort(column)[:-1]:
-            parts = (wanted[column <= level], wanted[column > level])
-            least = min(least, sum(np.sum((part - part.mean(axis=0)) ** 2) for part in parts))
-    assert found == pytest.approx(least)
 
 
 @pytest.mark.parametrize("embedding", [PLST(2), CPLST(3), CMLL(None, 2, beta=0.0)])

@@ -472,31 +472,6 @@ def test_every_bias_of_every_method(bias, case, route):
     np.testing.assert_allclose(X_new @ model.coef_ + model.intercept_, expected, atol=1e-8)
 
 
-@every_bias
-def test_the_four_biases_differ(bias):
-    """On data with a mean they must, or the tests above compare nothing."""
-    X, Y = problem(30, 8, 6, seed=5, density=0.7)
-    X_new = new_rows(X)
-    scores = {
-        name: untuned(Original(), bias=name).fit(X, Y).decision_function(X_new)
-        for name in literal.BIASES
-    }
-    for other in set(literal.BIASES) - {bias}:
-        assert np.abs(scores[other] - scores[bias]).max() > 1e-3
-
-
-@every_bias
-@pytest.mark.parametrize("weighted", [False, True])
-def test_biases_with_weights(bias, weighted):
-    X, Y = problem(30, 8, 6, seed=7)
-    X_new = new_rows(X)
-    weights = np.random.default_rng(1).integers(1, 4, size=30) if weighted else np.ones(30, int)
-    model = untuned(Original(), alpha=0.4, bias=bias)
-    scores = model.fit(X, Y, sample_weight=weights).decision_function(X_new)
-    X2, Y2 = literal.repeated(X, Y, weights)
-    assert_scores(scores, literal.ridge_predict(X2, Y2, 0.4, X_new, bias))
-
-
 # --- kernels -------------------------------------------------------------------------------------
 
 GAMMA = 0.05

@@ -107,28 +107,13 @@ def test_objective_is_the_weighted_sum_of_its_parts(solver, d):
     )
 
 
-@pytest.mark.parametrize("beta", ["auto", 0.3])
-def test_features_kept_reach_the_same_value(beta):
-    X, Y = problem(35, 9, 6, seed=8)
-    model = CMLL(n_feature_components=None, n_label_components=4, beta=beta).fit(X, Y)
-    assert model.projection_ is None
-    np.testing.assert_allclose(model.objective_, closed_objective(X, Y, model.beta_, 4), rtol=1e-10)
-
-
-@pytest.mark.parametrize("d", [4, 6, 9])
+@pytest.mark.parametrize("d", [4, 6, 9, None])
 def test_value_does_not_depend_on_a_wide_enough_d(d):
     X, Y = problem(35, 9, 6, seed=9)
     options = {"n_label_components": 4, "beta": 0.3, "completion": "variance"}
     model = CMLL(n_feature_components=d, **options).fit(X, Y)
-    assert model.projection_.shape == (9, d)
+    assert (model.projection_ is None) if d is None else (model.projection_.shape == (9, d))
     np.testing.assert_allclose(model.objective_, closed_objective(X, Y, 0.3, 4), rtol=1e-10)
-
-
-def test_rank_of_the_features_is_enough_for_the_closed_form():
-    """Two independent features, six codes: d = 2 already reaches the bound."""
-    X, Y = problem(35, 2, 8, seed=10)
-    model = CMLL(n_feature_components=2, n_label_components=6, beta=0.3, solver="closed").fit(X, Y)
-    np.testing.assert_allclose(model.objective_, closed_objective(X, Y, 0.3, 6), rtol=1e-10)
 
 
 def test_closed_solver_refuses_a_binding_projection():
@@ -156,26 +141,6 @@ def test_half_steps_never_lower_the_objective(solver, n, n_features, n_labels, m
     assert_orthonormal(model.projection_)
     assert model.codes_.shape == (n, m)
     assert model.projection_.shape == (n_features, d)
-
-
-@pytest.mark.parametrize("solver", ["auto", "alternating"])
-def test_path_is_measured_not_smoothed(solver):
-    """A value repeated to the last bit in mid-ascent was not computed from two different points."""
-    for seed in range(30):
-        X, Y = problem(30, 10, 7, seed)
-        path = (
-            CMLL(
-                n_feature_components=2,
-                n_label_components=5,
-                beta=0.3,
-                solver=solver,
-                random_state=0,
-            )
-            .fit(X, Y)
-            .objective_path_
-        )
-        repeated = np.flatnonzero(np.diff(path) == 0)
-        assert np.all(path[-1] - path[repeated] <= 1e-9 * path[-1]), seed
 
 
 @pytest.mark.parametrize("solver", ["auto", "alternating"])
@@ -216,20 +181,6 @@ def test_auto_is_at_least_as_high_as_twenty_random_starts(n, n_features, n_label
     )
 
 
-@pytest.mark.parametrize(("n", "n_features", "n_labels", "m", "d", "beta"), NARROW)
-def test_default_settings_beat_twenty_runs_of_the_printed_algorithm(
-    n, n_features, n_labels, m, d, beta
-):
-    X, Y = problem(n, n_features, n_labels, seed=14)
-    sizes = {"n_feature_components": d, "n_label_components": m, "beta": beta}
-    ours = CMLL(**sizes).fit(X, Y).objective_
-    printed = [
-        CMLL(**sizes, solver="alternating", random_state=seed).fit(X, Y).objective_
-        for seed in range(20)
-    ]
-    assert ours >= max(printed) * (1 - 1e-9)
-
-
 def test_narrow_solution_is_a_fixed_point_of_both_half_steps():
     X, Y = problem(30, 8, 6, seed=15)
     model = CMLL(
@@ -254,21 +205,6 @@ def test_printed_algorithm_stops_by_its_own_rule():
     assert loose.objective_ <= tight.objective_ * (1 + 1e-12)
 
 
-def test_printed_algorithm_comes_close_to_the_closed_form():
-    X, Y = problem(40, 8, 6, seed=17)
-    model = CMLL(
-        n_feature_components=5,
-        n_label_components=4,
-        beta=0.1,
-        solver="alternating",
-        random_state=1,
-        tol=1e-10,
-        max_iter=2000,
-    ).fit(X, Y)
-    bound = closed_objective(X, Y, 0.1, 4)
-    assert bound * (1 - 1e-6) <= model.objective_ <= bound * (1 + 1e-12)
-
-
 @pytest.mark.parametrize("m", [3, 12, 20, 39])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_forty_equal_eigenvalues(solver, m):
@@ -280,15 +216,3 @@ def test_forty_equal_eigenvalues(solver, m):
     assert_orthonormal(model.codes_)
     assert_orthonormal(model.projection_)
     np.testing.assert_allclose(recovery(Y, model.codes_), 3.0 * m, rtol=1e-10)
-
-
-def test_ties_keep_objective_and_constraints():
-    """Four labels on equally many disjoint rows: every eigenvalue of YY' is the same."""
-    Y = np.kron(np.eye(4), np.ones((3, 1)))
-    X = np.kron(np.eye(4), np.ones((3, 1)))[:, ::-1].copy()
-    for m in (1, 2, 3, 4):
-        for solver in SOLVERS:
-            model = CMLL(n_label_components=m, beta=0.0, solver=solver).fit(X, Y)
-            np.testing.assert_allclose(model.objective_, 3.0 * m, rtol=1e-10)
-            assert_orthonormal(model.codes_)
-            assert_orthonormal(model.projection_)

@@ -57,19 +57,6 @@ def test_any_split_of_the_rows_equals_one_fit(n, n_features, n_labels, cuts, see
     assert_scores(model.decision_function(X_new), whole.decision_function(X_new))
 
 
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=["ORI", "CMLL", "CMLL_y", "variance"])
-def test_one_row_at_a_time(embedding):
-    X, Y = problem(25, 6, 5, seed=60)
-    X_new = new_rows(X)
-    whole = CompactClassifier(embedding).fit(X, Y)
-    model = CompactClassifier(embedding)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for i in range(len(X)):
-            model.partial_fit(X[i : i + 1], Y[i : i + 1])
-    assert_scores(model.decision_function(X_new), whole.decision_function(X_new))
-
-
 def test_fit_from_moments_can_be_continued():
     X, Y = problem(80, 6, 5, seed=61)
     X_new = new_rows(X)
@@ -87,24 +74,6 @@ def test_fit_along_another_route_cannot_be_continued(solver):
     with pytest.raises((ValueError, RuntimeError), match="moments"):
         model.partial_fit(X, Y)
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-def test_fit_after_partial_fit_starts_afresh():
-    X, Y = problem(60, 6, 5, seed=63)
-    model = CMLLClassifier(n_label_components=3).partial_fit(X[:30], Y[:30])
-    model.fit(X[30:], Y[30:])
-    fresh = CMLLClassifier(n_label_components=3).fit(X[30:], Y[30:])
-    assert_scores(model.decision_function(X), fresh.decision_function(X), 1e-12)
-
-
-def test_partial_fit_sums_weights():
-    X, Y = problem(60, 6, 5, seed=64)
-    w = np.random.default_rng(0).uniform(0.1, 3.0, size=60)
-    whole = CMLLClassifier(n_label_components=3).fit(X, Y, sample_weight=w)
-    model = CMLLClassifier(n_label_components=3)
-    for rows in np.array_split(np.arange(60), 4):
-        model.partial_fit(X[rows], Y[rows], sample_weight=w[rows])
-    assert_scores(model.decision_function(X), whole.decision_function(X))
 
 
 def test_partial_fit_of_single_label_classes():

@@ -50,12 +50,6 @@ def test_one_is_a_count_and_one_point_zero_a_ratio():
     assert CMLL(n_feature_components=1.0, **options).fit(X, Y).n_feature_components_ == 6
 
 
-def test_numpy_numbers_are_numbers():
-    X, Y = problem(40, 6, 5, seed=82)
-    model = CMLL(n_feature_components=np.int64(2), n_label_components=np.float32(0.6)).fit(X, Y)
-    assert (model.n_feature_components_, model.n_label_components_) == (2, 3)
-
-
 @pytest.mark.parametrize("n_features", [2, 9])
 def test_automatic_features_follow_the_codes(n_features):
     X, Y = problem(40, n_features, 6, seed=83)
@@ -91,15 +85,6 @@ def test_label_components_above_the_rank_are_cut_with_one_warning(solver):
     assert_orthonormal(model.codes_)
 
 
-def test_classifier_passes_the_one_warning_on():
-    X, Y = problem(40, 5, 3, seed=84)
-    Y = np.hstack([Y, Y])
-    with pytest.warns(UserWarning, match="cut") as caught:
-        model = CMLLClassifier(n_label_components=5, beta=0.0).fit(X, Y)
-    assert len(caught) == 1
-    assert model.embedding_.n_label_components_ == 3
-
-
 def test_more_codes_than_rows_are_cut_to_the_rows():
     X, Y = problem(6, 8, 10, seed=85)
     with pytest.warns(UserWarning, match="cut") as caught:
@@ -120,14 +105,6 @@ def test_ordinary_fits_warn_about_nothing():
 
 
 # --- completions ---------------------------------------------------------------------------------
-
-
-def test_without_completion_the_projection_is_cut_to_its_rank():
-    X, Y = problem(40, 10, 5, seed=87)
-    model = CMLL(n_feature_components=10, n_label_components=3, completion="none").fit(X, Y)
-    rank = np.linalg.matrix_rank((X - X.mean(axis=0)).T @ model.codes_)
-    assert model.n_feature_components_ == model.projection_.shape[1] == rank == 3
-    assert_orthonormal(model.projection_)
 
 
 @pytest.mark.parametrize("completion", ["variance", "random"])
@@ -180,21 +157,3 @@ def test_random_completion_follows_its_seed():
 
     np.testing.assert_array_equal(projection(0), projection(0))
     assert np.abs(projection(0) @ projection(0).T - projection(1) @ projection(1).T).max() > 1e-3
-
-
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("completion", ["none", "variance", "random"])
-def test_printed_algorithm_takes_every_completion(completion):
-    X, Y = problem(40, 10, 5, seed=92)
-    model = CMLL(
-        n_feature_components=7,
-        n_label_components=3,
-        beta=0.2,
-        solver="alternating",
-        completion=completion,
-        random_state=0,
-    ).fit(X, Y)
-    assert model.projection_.shape == (10, 3 if completion == "none" else 7)
-    assert_orthonormal(model.projection_)
-    bound = spectrum(joint_matrix(X, Y, 0.2))[0][:3].sum()
-    assert bound * (1 - 1e-3) <= model.objective_ <= bound * (1 + 1e-10)

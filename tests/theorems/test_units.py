@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLL, CPLST, MDDM, CompactClassifier, Original
+from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, Original
 from compactlearn.crossfit import _decoder_fitter as decisions
 
 SHAPES = [(120, 9), (25, 60)]
@@ -105,7 +105,10 @@ EMBEDDINGS = {
     },
     "CMLL, features kept": CMLL(None, 3),
     "MDDM": MDDM(),
-    "CPLST": CPLST(n_label_components=3),
+    "PLST": PLST(3),
+    "CPLST": CPLST(3),
+    "DMLR": DMLR(3),
+    "FaIE": FaIE(3),
 }
 
 
