@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from compactlearn.linalg._learning import learn, learn_path, ridge_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
-from compactlearn.linalg._ridge import BIASES
+from compactlearn.linalg._ridge import BIASES, Learned
 from compactlearn.linalg._rows_pair import RowsPair
 
 exact = np.vectorize(Fraction, otypes=[object])
@@ -158,6 +158,13 @@ def test_the_ridge_on_all_columns_by_conjugate_gradients(iterative, data, bias):
         assert_scores(learned, expected, data, tolerance=1e-8)
 
 
+def on_path(pair, path, alpha):
+    """The learner of one penalty, of the labels."""
+    B = path.spectrum.shrunk(path.inside, alpha)
+    B = B if path.outside is None else path.outside @ B
+    return Learned(B, pair.mean_right - path.mean_left @ B)
+
+
 def test_a_path_over_all_columns(pair, data):
     """Without a penalty, and with fewer rows than columns, only seen rows are decided."""
     path = learn_path(pair, None, pair.right_codes())
@@ -165,7 +172,7 @@ def test_a_path_over_all_columns(pair, data):
     for alpha in (0.0, 1e-3, 1.0, 1e12):
         rows = (X, Y, w, X if alpha == 0 and len(X) < 5 else new)
         expected = exact_ridge(*exact_data(data), alpha, "free")
-        assert_scores(path.at(alpha), expected, rows)
+        assert_scores(on_path(pair, path, alpha), expected, rows)
         assert_scores(learn(pair, None, pair.right_codes(), alpha), expected, rows)
 
 
@@ -177,7 +184,8 @@ def test_the_ridge_on_projected_columns(pair, data, units):
     codes, Q = pair.right_codes(), rational(P)
     for alpha in (0.0, 1.0):
         B, intercept = exact_ridge(Z @ Q, T, w, alpha, "free")
-        for learned in (learn(pair, P, codes, alpha), learn_path(pair, P, codes).at(alpha)):
+        path = on_path(pair, learn_path(pair, P, codes), alpha)
+        for learned in (learn(pair, P, codes, alpha), path):
             assert_scores(learned, (Q @ B, intercept), data, P, tolerance=1e-8)
 
 

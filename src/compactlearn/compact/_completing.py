@@ -67,9 +67,9 @@ class Completion:
         if not unknown.nnz:
             return pair.right
         if self.share is None:
-            return fill_by_ridge(pair, unknown, self.alpha, self.bias).right
+            return fill_by_ridge(pair, unknown, self.alpha, self.bias)
         strength = self.share * noise(pair, unknown)
-        return fill_by_codes(pair, unknown, self.alpha, strength).right
+        return fill_by_codes(pair, unknown, self.alpha, strength)
 
 
 def noise(pair: RowsPair, unknown: Any) -> float:

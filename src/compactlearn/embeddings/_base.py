@@ -80,7 +80,6 @@ class Plan:
     extra_directions: int = 0  # columns of P beyond those that the codes ask for
     problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
     hat: bool = False  # whether a hat matrix is formed
-    needs_rows: bool = False  # whether sums over rows are not enough
 
     def demand(self, *, learns: bool) -> Demand:
         """Return what the solvers need to know of the plan.
@@ -97,7 +96,6 @@ class Plan:
             self.extra_directions,
             self.problem,
             self.hat,
-            self.needs_rows,
         )
 
 

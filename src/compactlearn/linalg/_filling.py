@@ -30,7 +30,7 @@ Weights of rows multiply their squares; a row of weight two is that row twice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,14 +47,6 @@ Array = NDArray[np.float64]
 COLUMNS = 256  # that are worked on side by side where they do not depend on each other
 INVERSE_LIMIT = 4_000  # the largest order of a Gram matrix that is inverted
 EXACT = 1e-11  # the residual of conjugate gradients, relative to their right-hand side
-
-
-@dataclass(frozen=True)
-class Filled:
-    """The right block with its unknown cells filled, and how the objective fell."""
-
-    right: Any  # csr_array (N, M)
-    objectives: Array = field(default_factory=lambda: np.empty(0))  # after each round
 
 
 def column_means(right: Any, unknown: Any, weights: Array | None) -> Array:
@@ -74,8 +66,8 @@ def with_cells(right: Any, unknown: Any, values: Array) -> Any:
 # ---- by the ridge alone -----------------------------------------------------------------------
 
 
-def fill_by_ridge(pair: RowsPair, unknown: Any, alpha: float, bias: str) -> Filled:
-    """Fill the unknown cells with what the ridge of the known ones predicts for them.
+def fill_by_ridge(pair: RowsPair, unknown: Any, alpha: float, bias: str) -> Any:
+    """Return the right block, its unknown cells filled by the ridge of the known ones.
 
     ``unknown`` is a CSR matrix with a one for each unknown cell, where the pair's right block is 0.
     """
@@ -84,7 +76,10 @@ def fill_by_ridge(pair: RowsPair, unknown: Any, alpha: float, bias: str) -> Fill
     filled = marks.copy()
     filled.data = filled.data.astype(np.float64)
     means = column_means(pair.right, unknown, pair.weights)
-    predict = _predictor(pair, alpha, bias)
+
+    def predict(T: Array) -> Array:
+        return fitted_codes(pair, _targets(pair, T), alpha, bias)
+
     for start in range(0, columns.size, COLUMNS):
         some = columns[start : start + COLUMNS]
         mask = marks[:, some].toarray() > 0
@@ -92,11 +87,7 @@ def fill_by_ridge(pair: RowsPair, unknown: Any, alpha: float, bias: str) -> Fill
         for place, column in enumerate(some):
             cells = slice(filled.indptr[column], filled.indptr[column + 1])
             filled.data[cells] = found[filled.indices[cells], place]
-    return Filled(scipy.sparse.csr_array(pair.right + filled.tocsr()))
-
-
-def _predictor(pair: RowsPair, alpha: float, bias: str) -> Callable[[Array], Array]:
-    return lambda T: fitted_codes(pair, _targets(pair, T), alpha, bias)
+    return scipy.sparse.csr_array(pair.right + filled.tocsr())
 
 
 def _targets(pair: RowsPair, T: Array) -> Codes:
@@ -153,13 +144,13 @@ def fill_by_codes(
     *,
     tol: float = 1e-5,
     max_iter: int = 100,
-) -> Filled:
-    """Fill the unknown cells by ridge and codes, until a round lowers the objective by ``tol`` of
-    what is left of it or less."""
+) -> Any:
+    """Return the right block, its unknown cells filled by ridge and codes, until a round lowers
+    the objective by ``tol`` of what is left of it or less."""
     Y, mask = pair.right.toarray(), unknown.toarray() > 0
     start = column_means(pair.right, unknown, pair.weights)
-    F, objectives = complete(pair, Y, mask, start, alpha, strength, tol=tol, max_iter=max_iter)
-    return Filled(with_cells(pair.right, unknown, F[mask]), np.array(objectives))
+    F, _ = complete(pair, Y, mask, start, alpha, strength, tol=tol, max_iter=max_iter)
+    return with_cells(pair.right, unknown, F[mask])
 
 
 def complete(

@@ -70,7 +70,7 @@ def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPat
     outside = path.outside
     if turn is not None:
         outside = turn if outside is None else turn @ outside
-    return LearnedPath(path, outside, inside, centre, codes.total / pair.count)
+    return LearnedPath(path, outside, inside, centre)
 
 
 def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows: Any) -> Array:

@@ -196,7 +196,7 @@ class MomentsRidge:
 
     def path(self, codes: Codes) -> LearnedPath:
         """Return the ridge with a free intercept for every penalty."""
-        return self.pair.gram_system.learned(codes.left, codes.total / self.pair.count)
+        return self.pair.gram_system.learned(codes.left)
 
     def hat(self, ridge: float, *, constant: bool = True) -> HatFactor:
         """Return the hat matrix of the centred rows, and of a free intercept if ``constant``."""

@@ -73,7 +73,18 @@ class Plain(Operator):
 
 
 @dataclass(frozen=True)
-class Centred(Operator):
+class Changed(Operator):
+    """An operator of the shape of another."""
+
+    inner: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.inner.shape
+
+
+@dataclass(frozen=True)
+class Centred(Changed):
     """``A - 1 mean'``: every row less the given mean.
 
     >>> A = np.array([[1.0, 2.0], [3.0, 6.0]])
@@ -82,12 +93,7 @@ class Centred(Operator):
            [ 1.,  2.]])
     """
 
-    inner: Operator
     mean: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape
 
     def _multiply(self, block: Array) -> Array:
         product = self.inner @ block
@@ -101,15 +107,10 @@ class Centred(Operator):
 
 
 @dataclass(frozen=True)
-class ColumnScaled(Operator):
+class ColumnScaled(Changed):
     """``A diag(factors)``; a single number scales the whole matrix."""
 
-    inner: Operator
     factors: Array | float
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape
 
     def _multiply(self, block: Array) -> Array:
         return self.inner @ (block * np.reshape(self.factors, (-1, 1)))
@@ -187,16 +188,11 @@ class Sum(Operator):
 
 
 @dataclass(frozen=True)
-class Updated(Operator):
+class Updated(Changed):
     """``A + column row'``: a rank-one update that is never formed."""
 
-    inner: Operator
     column: Array
     row: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape
 
     def _multiply(self, block: Array) -> Array:
         return self.inner @ block + np.outer(self.column, self.row @ block)
@@ -206,15 +202,10 @@ class Updated(Operator):
 
 
 @dataclass(frozen=True)
-class Deflated(Operator):
+class Deflated(Changed):
     """``(I - PP') A (I - PP')`` for a symmetric A and orthonormal columns P."""
 
-    inner: Any  # an operator or a matrix
     basis: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        return self.inner.shape
 
     def _multiply(self, block: Array) -> Array:
         return self._outside(self.inner @ self._outside(block))

@@ -223,13 +223,6 @@ class LearnedPath:
     outside: Array | None  # (d, r); None: the identity
     inside: Array  # (r, k)
     mean_left: Array  # (d,) of the rows the coefficients act on
-    mean_code: Array  # (k,)
-
-    def at(self, alpha: float) -> Learned:
-        """Coefficients and intercept for one penalty."""
-        B = self.spectrum.shrunk(self.inside, alpha)
-        B = B if self.outside is None else self.outside @ B
-        return Learned(B, self.mean_code - self.mean_left @ B)
 
 
 @dataclass(frozen=True)
@@ -271,7 +264,7 @@ class GramSystem:
             return ridge_inverse(self.gram, ridge, floor=self.floor)
         return ridge_inverse(self.with_mean(1.0), ridge)
 
-    def learned(self, cross: Array, mean_code: Array) -> LearnedPath:
+    def learned(self, cross: Array) -> LearnedPath:
         """Return the learner of every penalty, with a free intercept."""
         path = self.path
-        return LearnedPath(path, path.outside, path.inside(cross), self.mean, mean_code)
+        return LearnedPath(path, path.outside, path.inside(cross), self.mean)

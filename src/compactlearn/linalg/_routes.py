@@ -90,15 +90,12 @@ class Demand:
     extra_directions: int = 0  # principal directions of the left block beside the codes'
     problem: str = "joint"  # one of PROBLEMS
     hat: bool = False  # a hat matrix is formed, whatever the eigenproblem
-    needs_rows: bool = False  # codes are no combinations of columns: order N, and no moments
 
 
 def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
     exact = _exact_seconds(shape, demand)
-    if demand.needs_rows:
-        exact["moments"] = float("inf")
-    side, k = _side(shape, demand), demand.components
+    side, k = _side(shape), demand.components
     if demand.problem != "joint" or side <= ENOUGH_ABOVE * k:
         return {**exact, "randomized": exact["krylov"]}  # it is the same
     saved = _krylov_codes(shape, side, k, 3, 7) - _krylov_codes(shape, side, k, 2, 4)
@@ -122,10 +119,9 @@ def widening_seconds(shape: Shape, demand: Demand) -> float:
     )
 
 
-def _side(shape: Shape, demand: Demand) -> int:
+def _side(shape: Shape) -> int:
     """The order of the joint eigenproblem."""
-    both = shape.n_left + shape.n_right
-    return shape.n_rows if demand.needs_rows else min(shape.n_rows, both)
+    return min(shape.n_rows, shape.n_left + shape.n_right)
 
 
 def _krylov_codes(shape: Shape, side: int, k: int, columns: float, passes: float) -> float:
@@ -179,7 +175,7 @@ def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
             + 12 * _DENSE * N * (3 * k) ** 2
             + left_only,
         }
-    side = _side(shape, demand)
+    side = _side(shape)
     krylov = _OVERHEAD + _krylov_codes(shape, side, k, 3, 7)
     if too_many_for_krylov(side, k):  # it goes dense, through products with the identity
         krylov += side * 2 * (shape.left_entries * entry + shape.right_entries * _SPARSE)
@@ -283,7 +279,7 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         own_gram = 2 * square
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
-    order = {"joint": _side(shape, demand), "right": M, "left": 0, "hat": N}[demand.problem]
+    order = {"joint": _side(shape), "right": M, "left": 0, "hat": N}[demand.problem]
     basis = 8 * order * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes
     if demand.hat or demand.problem == "hat":
@@ -296,15 +292,12 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
         if demand.problem == "right":  # multiplied out, some columns at a time
             cross += cross + 8 * 2 * N * min(M, 128) + 8 * 3 * M * M * too_many_for_krylov(M, k)
     products = basis + cross + centred_copy + model + rows + own_gram
-    needs = {
+    return {
         "moments": 8 * 4 * (D + M) ** 2 + model,
         "dual": 8 * int(kernel_copies(N, demand) * N * N) + cross + centred_copy + model + rows,
         "krylov": products,
         "randomized": products,
     }
-    if demand.needs_rows:
-        del needs["moments"]
-    return needs
 
 
 def kernel_copies(n_rows: int, demand: Demand) -> float:

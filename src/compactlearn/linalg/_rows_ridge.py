@@ -179,13 +179,13 @@ class RowsRidge:
 
     def path(self, codes: Codes) -> LearnedPath:
         """Return the ridge with a free intercept for every penalty."""
-        left, mean_code = self.pair.left, codes.total / self.pair.count
+        left = self.pair.left
         if left.takes_gram():
-            return left.gram_system.learned(codes.left, mean_code)
+            return left.gram_system.learned(codes.left)
         path = left.spectrum
         inside = path.vectors.T @ self._centred_codes(codes)
         outside = left.expressed(left.Xc.T @ path.vectors)
-        return LearnedPath(path, outside, inside, left.mean, mean_code)
+        return LearnedPath(path, outside, inside, left.mean)
 
     # ---- hat matrices -------------------------------------------------------------------------
 
