@@ -21,16 +21,6 @@ from compactlearn.datasets._formats.for_model import ModelColumns, TextColumns
 from compactlearn.datasets._formats.mixed import MixedColumns, MixedTable
 from compactlearn.datasets._formats.texts import Texts
 
-__all__ = [
-    "columns_of",
-    "encoded_names",
-    "fit_blocks_to",
-    "fit_to",
-    "last_step",
-    "strange_values",
-    "with_columns",
-]
-
 # The attribute of the last step that remembers; it is stored with the model like any other.
 _NOTE = "columns_"
 
@@ -46,15 +36,6 @@ def fit_to(
 
     It is the model that ``model.fit(data.X, data.Y)`` makes, or ``model.fit(texts, tags)``, and its
     labels have the data set's names.
-
-    Parameters
-    ----------
-    model : classifier, or Pipeline that ends in one
-    data : Dataset, Texts or MixedTable
-    columns : TextColumns, optional
-        The columns that texts were read from.
-    header : bool
-        Whether the table that a data set was read from has a line of names.
 
     Examples
     --------
@@ -95,18 +76,7 @@ def fit_to(
 def fit_blocks_to(
     model: Any, data: BlockFiles, checkpoint: Path | None = None, *, header: bool = True
 ) -> Any:
-    """Fit a model to files that are read in blocks, and let it remember the names of the columns.
-
-    Parameters
-    ----------
-    model : CompactClassifier
-    data : BlockFiles
-        What `compactlearn.datasets.open_blocks` has returned.
-    checkpoint : path of a folder, optional
-        As in ``fit_blocks``.
-    header : bool
-        As in `fit_to`.
-    """
+    """Fit a model to files that are read in blocks, and let it remember their columns."""
     model.fit_blocks(data, checkpoint=checkpoint)
     setattr(model, _NOTE, _table_note(data.feature_names, header=header))
     return model
@@ -118,12 +88,7 @@ def _table_note(names: Sequence[str] | None, *, header: bool) -> dict[str, Any]:
 
 
 def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
-    """The columns that a fitted model expects; None where that is not known.
-
-    Parameters
-    ----------
-    model : fitted classifier, or Pipeline that ends in one
-    """
+    """Return the columns that a fitted model expects, or None if that is not known."""
     last = last_step(model)
     note = getattr(last, _NOTE, None)
     note = note if isinstance(note, Mapping) else {}
@@ -154,7 +119,7 @@ def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
 
 
 def last_step(model: Any) -> Any:
-    """The classifier at the end of a pipeline, or the model itself."""
+    """Return the classifier at the end of a pipeline, or the model itself."""
     while isinstance(model, Pipeline):
         model = model.steps[-1][1]
     return model
@@ -173,12 +138,6 @@ def with_columns(classifier: Any, table: MixedTable) -> Pipeline:
 
     Categories become columns of 0 and 1, one for each value that a fit meets, a missing one
     included; other values have zeros in all of them. Missing numbers become the median.
-
-    Parameters
-    ----------
-    classifier : classifier, not fitted
-    table : MixedTable
-        The rows that it will be fitted to.
     """
     names, chosen = table.columns.features, set(table.columns.categories)
     categories = [j for j, name in enumerate(names) if name in chosen]
@@ -192,13 +151,7 @@ def with_columns(classifier: Any, table: MixedTable) -> Pipeline:
 
 
 def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...]:
-    """Return what the classifier's columns are called: "colour=red", or "price".
-
-    Parameters
-    ----------
-    model : Pipeline that `with_columns` has made, fitted
-    columns : MixedColumns
-    """
+    """Return what the classifier's columns are called: "colour=red", or "price"."""
     found = [
         f"{name}={value or '(missing)'}"
         for name, known in _known_values(model, columns).items()
@@ -208,14 +161,7 @@ def encoded_names(model: Any, columns: MixedColumns) -> tuple[str, ...]:
 
 
 def strange_values(model: Any, table: MixedTable) -> dict[str, int]:
-    """Return how many values of each column of categories a fitted model does not know.
-
-    Parameters
-    ----------
-    model : Pipeline that `with_columns` has made, fitted
-    table : MixedTable
-        New rows. Columns without such values are left out.
-    """
+    """Return how many values of each column of categories a fitted model does not know."""
     found = {}
     for name, known in _known_values(model, table.columns).items():
         values = table.X[:, table.columns.features.index(name)]

@@ -191,7 +191,7 @@ def write(stream: BinaryIO, thing: Any, name: str) -> list[str]:
         ) from error
     text = as_json({"things": describer.things, "root": root})
     arrays = {_DESCRIPTION: np.frombuffer(text, np.uint8), **describer.arrays}
-    tensor_file.write(stream, arrays, {"library_version": _version()})
+    tensor_file.write(stream, arrays, {"library_version": library_version()})
     return describer.forgotten
 
 
@@ -230,7 +230,8 @@ def about(path: str | os.PathLike[str]) -> dict[str, str]:
     return {name: told[name] for name in ("format_version", "library_version") if name in told}
 
 
-def _version() -> str:
+def library_version() -> str:
+    """Return the version of this package, as it is installed."""
     try:
         return version("compactlearn")
     except PackageNotFoundError:

@@ -41,17 +41,13 @@ TEXTS = [
 SETTINGS = [
     {},
     {"ngram_range": (1, 2)},
-    {"ngram_range": (2, 3)},
     {"ngram_range": (3, 3), "binary": True},
-    {"sublinear_tf": True},
     {"stop_words": ["the", "and"]},
-    {"min_df": 2},
     {"max_features": 7, "ngram_range": (1, 2)},
     {"lowercase": False},
     {"norm": None, "use_idf": False, "sublinear_tf": True},
     {"norm": "l1", "smooth_idf": False},
     {"token_pattern": r"(?u)\b\w+\b", "ngram_range": (1, 2)},
-    {"vocabulary": ["fox", "dog fox", "x", "two words here", "dog"]},
     {"vocabulary": ["dog fox", "fox", "dog"], "ngram_range": (1, 3)},
 ]
 
@@ -64,20 +60,15 @@ def pipeline_of(*steps, **options):
     return make_pipeline(*steps, CMLLClassifier(threshold=0.5, alpha=0.1, **options))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("settings", SETTINGS, ids=repr)
-def test_tfidf_of_words(settings, dtype):
+def test_tfidf_of_words(settings):
     pipeline = pipeline_of(TfidfVectorizer(**settings)).fit(TEXTS, labels_of(TEXTS))
-    graph = to_onnx(pipeline, dtype=dtype, check=TEXTS)
-    assert_same(pipeline, graph, TEXTS, BOUNDS[dtype])
+    for dtype in ("float32", "float64"):
+        assert_same(pipeline, to_onnx(pipeline, dtype=dtype, check=TEXTS), TEXTS, BOUNDS[dtype])
 
 
 def test_counts_and_what_is_made_of_them():
-    for steps in (
-        [CountVectorizer(ngram_range=(1, 2))],
-        [CountVectorizer(binary=True)],
-        [CountVectorizer(), TfidfTransformer(sublinear_tf=True)],
-    ):
+    for steps in ([CountVectorizer()], [CountVectorizer(), TfidfTransformer(sublinear_tf=True)]):
         pipeline = pipeline_of(*steps).fit(TEXTS, labels_of(TEXTS))
         assert_same(pipeline, to_onnx(pipeline, dtype="float64"), TEXTS, BOUNDS["float64"])
 
@@ -120,22 +111,15 @@ ALPHABET = st.one_of(
     st.sampled_from("ÄäÖöÅåÉé İiıIßẞǅǆ \u0301\u0307\u0308\u00ad"),
     st.sampled_from("ΣσςΑα ΣΣ'.\u0345\u0301"),
     st.sampled_from(" \u3000\u2003\x1c\x85\0\u200b\u200d"),
-    st.characters(codec="utf-8", min_codepoint=0x20, max_codepoint=0x17F),
-    st.characters(codec="utf-8", min_codepoint=0x370, max_codepoint=0x6FF),
-    st.characters(codec="utf-8", min_codepoint=0x900, max_codepoint=0xDFF),
-    st.characters(codec="utf-8", min_codepoint=0x1E00, max_codepoint=0x2BFF),
-    st.characters(codec="utf-8", min_codepoint=0x3000, max_codepoint=0x4FFF),
-    st.characters(codec="utf-8", min_codepoint=0x1F300, max_codepoint=0x1F64F),
+    st.characters(codec="utf-8", min_codepoint=0x20, max_codepoint=0xDFF),
+    st.characters(codec="utf-8", min_codepoint=0x1E00, max_codepoint=0x4FFF),
     st.characters(codec="utf-8"),
 )
 DIVIDED = [
     {"analyzer": "word"},
     {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b", "lowercase": False},
     {"analyzer": "word", "strip_accents": "ascii"},
-    {"analyzer": "char"},
-    {"analyzer": "char", "lowercase": False},
-    {"analyzer": "char_wb"},
-    {"analyzer": "char_wb", "strip_accents": "unicode"},
+    {"analyzer": "word", "strip_accents": "unicode"},
 ]
 
 
@@ -164,21 +148,16 @@ def test_counts_are_those_of_scikit_learn(settings, data):
     np.testing.assert_array_equal(found, vectoriser.transform(texts).toarray())
 
 
-@pytest.mark.parametrize(
-    "analyzer", [{}, {"analyzer": "char"}, {"analyzer": "char_wb", "ngram_range": (2, 4)}]
-)
-def test_capitals_of_any_script_need_no_consent(analyzer):
+def test_capitals_of_any_script():
     texts = ["Größe und ÜBERMUT", "große Übermut", "Athen und ΑΘΗΝΑΣ", "İzmir größe αθηνας"] * 5
-    pipeline = pipeline_of(TfidfVectorizer(**analyzer)).fit(texts, labels_of(texts))
-    graph = to_onnx(pipeline)
-    assert_same(pipeline, graph, texts, BOUNDS["float32"])
-    assert_same(pipeline, graph, [text.upper() for text in texts], BOUNDS["float32"])
+    pipeline = pipeline_of(TfidfVectorizer()).fit(texts, labels_of(texts))
+    upper = [text.upper() for text in texts]
+    assert_same(pipeline, to_onnx(pipeline), texts + upper, BOUNDS["float32"])
 
 
-@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
-def test_terms_of_a_given_vocabulary_that_no_text_has(analyzer):
+def test_terms_of_a_given_vocabulary_that_no_text_has():
     terms = ["a", "b", "  ", " a ", " ab ", "a b", "a  b", " ", "ab", "ας", "", "A", "a-b", "a "]
-    vectoriser = CountVectorizer(vocabulary=terms, analyzer=analyzer, ngram_range=(1, 3))
+    vectoriser = CountVectorizer(vocabulary=terms, ngram_range=(1, 3))
     texts = [" a  b ab", "a b-a", "A\tB", "ΑΣ", "a  a   b", "", " "]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # scikit-learn's, of the capital
@@ -195,7 +174,7 @@ def test_a_graph_is_written_the_same_way_twice():
 @pytest.mark.parametrize(
     ("settings", "wanted"),
     [
-        ({"analyzer": str.split}, "analyzer='word', 'char' or 'char_wb'"),
+        ({"analyzer": "char"}, "analyzer='word'"),
         ({"strip_accents": str.title}, "strip_accents=None, 'ascii' or 'unicode'"),
         ({"preprocessor": str.title}, "preprocessor=None"),
         ({"tokenizer": str.split, "token_pattern": None}, "tokenizer=None"),
@@ -213,13 +192,3 @@ def test_terms_that_only_python_finds_are_refused(settings, wanted):
     # The way out that the sentence names.
     rows = pipeline[:-1].transform(TEXTS)
     assert_same(pipeline[1:], to_onnx(pipeline[1:]), rows, BOUNDS["float32"])
-
-
-def test_files_are_refused(tmp_path):
-    paths = []
-    for place, text in enumerate(TEXTS):
-        paths.append(tmp_path / f"{place}.txt")
-        paths[-1].write_text(text, encoding="utf-8")
-    pipeline = pipeline_of(TfidfVectorizer(input="filename")).fit(paths, labels_of(TEXTS))
-    with pytest.raises(ValueError, match="input='content'"):
-        to_onnx(pipeline)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.core._atomic import atomic
 from compactlearn.core._devices import host, on_host
+from compactlearn.io._model_file import library_version
 from compactlearn.io.onnx._checking import require_same
 from compactlearn.io.onnx._graph import Graph
 from compactlearn.io.onnx._outputs import ROWS, write_outputs
@@ -69,10 +69,10 @@ def to_onnx(
     Notes
     -----
     Texts are divided exactly as by scikit-learn in the Python that writes the graph, in any script:
-    into words of its default pattern or into characters, with capitals lowered and accents
-    stripped where the vectoriser does so. The graph needs the operator ``Tokenizer`` of
-    onnxruntime. A vectoriser with a callable, a token pattern of its own, or stop words among runs
-    of words is refused.
+    into words of its default pattern, with capitals lowered and accents stripped where the
+    vectoriser does so. The graph needs the operator ``Tokenizer`` of onnxruntime. A vectoriser of
+    characters, or with a callable, a token pattern of its own, or stop words among runs of words is
+    refused.
 
     Numbers that a smaller type holds exactly are stored in it, so that a model which was compressed
     to float16 gives a file of half the size.
@@ -110,7 +110,7 @@ def to_onnx(
         {name: given},
         outputs,
         _metadata(model, scored, topk, texts),
-        _version(),
+        library_version(),
     )
     if check is not None:
         require_same(model, proto, check, name, graph.dtype)
@@ -148,10 +148,3 @@ def _metadata(model: Any, scored: Scored, topk: int | None, texts: bool) -> dict
     if features is not None and not texts:
         found["feature_names"] = json.dumps(list(map(str, features)))
     return found
-
-
-def _version() -> str:
-    try:
-        return version("compactlearn")
-    except PackageNotFoundError:  # a copy of the source that was never installed
-        return ""

@@ -41,17 +41,14 @@ def write_vectoriser(graph: Graph, vectoriser: Any, x: str) -> str:
 
 def _require_plain(vectoriser: CountVectorizer) -> None:
     """Refuse what texts go through only in Python."""
-    words = vectoriser.analyzer == "word"
     several = vectoriser.ngram_range[1] > 1
     plain = {
-        "analyzer='word', 'char' or 'char_wb'": vectoriser.analyzer in ("word", "char", "char_wb"),
+        "analyzer='word'": vectoriser.analyzer == "word",
         "strip_accents=None, 'ascii' or 'unicode'": not callable(vectoriser.strip_accents),
         "preprocessor=None": vectoriser.preprocessor is None,
-        "tokenizer=None": vectoriser.tokenizer is None or not words,
-        f"token_pattern={next(iter(PATTERNS))!r}": vectoriser.token_pattern in PATTERNS
-        or not words,
-        "stop_words=None for runs of words": vectoriser.stop_words is None
-        or not (words and several),
+        "tokenizer=None": vectoriser.tokenizer is None,
+        f"token_pattern={next(iter(PATTERNS))!r}": vectoriser.token_pattern in PATTERNS,
+        "stop_words=None for runs of words": vectoriser.stop_words is None or not several,
         "input='content'": vectoriser.input == "content",
     }
     for wanted, holds in plain.items():
@@ -69,11 +66,7 @@ def _write_counts(graph: Graph, vectoriser: CountVectorizer, x: str) -> str:
     """Count each term of the vocabulary in a text."""
     alphabet = Alphabet.of(vectoriser)
     codes = _write_codes(graph, alphabet, x)
-    if vectoriser.analyzer == "char":
-        codes = _write_single_spaces(graph, codes, alphabet.first_space)
-    else:
-        single = vectoriser.analyzer != "word" or PATTERNS[vectoriser.token_pattern]
-        codes = _write_blanks(graph, codes, single=single)
+    codes = _write_blanks(graph, codes, single=PATTERNS[vectoriser.token_pattern])
     terms = codes_of_terms(vectoriser, alphabet.codes)
     order = sorted(range(len(terms)), key=lambda place: len(terms[place]))
     sizes = np.bincount([len(term) for term in terms])  # how many have 0, 1, 2, ... codes
@@ -159,21 +152,6 @@ def _write_blanks(graph: Graph, codes: str, *, single: bool) -> str:
     ]
     together = graph.add("Concat", *(_last_axis(graph, part) for part in parts), axis=2)
     return _write_packed(graph, graph.add("Flatten", together, axis=1))
-
-
-def _write_single_spaces(graph: Graph, codes: str, first_space: int) -> str:
-    """A blank in place of every run of whitespace; a single sign of it stays what it is."""
-    blank, nothing = graph.constant(np.array(BLANK)), graph.constant(np.array(NOTHING))
-    first = graph.constant(np.array(first_space))
-
-    def is_space(value: str) -> str:
-        other = graph.add("GreaterOrEqual", value, first)
-        return graph.add("Or", graph.add("Equal", value, blank), other)
-
-    space = is_space(codes)
-    before, behind = (graph.add("And", space, is_space(one)) for one in _neighbours(graph, codes))
-    codes = graph.add("Where", behind, blank, codes)
-    return _write_packed(graph, graph.add("Where", before, nothing, codes))
 
 
 def _write_packed(graph: Graph, codes: str) -> str:
