@@ -12,8 +12,7 @@ from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.datasets import load
-from compactlearn.inspection._blend import BlendDecomposition
-from compactlearn.inspection._explain import decomposition_of
+from compactlearn.inspection._explain import neighbours_of, parts_of
 from tests.makers import make_data
 
 
@@ -52,7 +51,7 @@ def test_a_forest_is_read_as_log_odds():
     X, Y = make_data(60)
     forest = forest_of(X[:40], Y[:40])
     labels = np.array([0, 3, 4, 1])
-    parts = decomposition_of(forest).parts(X[40:44], labels)
+    parts = parts_of(forest, X[40:44], labels)
     scores = forest.decision_function(X[40:44])[np.arange(4), labels]
     np.testing.assert_allclose(parts.total, scores, atol=1e-9)
     roots = np.mean([tree.tree_.value[0, :, 0] for tree in forest.forest_.estimators_], axis=0)
@@ -71,7 +70,7 @@ def test_a_blend_is_the_weighted_sum_of_its_members():
         for name, model, reading, weight in zip("ab", models, readings, (0.3, 0.6), strict=True)
     )
     labels = np.arange(5)
-    parts = BlendDecomposition(None, Blend(members, 0.1), 0.0).parts(X[:5], labels)
+    parts = parts_of(Blend(members, 0.1), X[:5], labels)
     expected = sum(
         weight * reading.slope * X[:5] * model.coef_[:, labels].T
         for model, reading, weight in zip(models, readings, (0.3, 0.6), strict=True)
@@ -124,7 +123,7 @@ def test_what_is_cut_off_is_shared_out_as_well():
     blend = Blend((Member("steep", model, Reading(500.0, 0.0)),))
     scores = blend.log_odds(X[:5])
     assert (np.abs(scores) == 30).any()
-    parts = BlendDecomposition(None, blend, 0.0).parts(X[:5], np.zeros(5, dtype=int))
+    parts = parts_of(blend, X[:5], np.zeros(5, dtype=int))
     np.testing.assert_allclose(parts.total, scores[:, 0], atol=1e-9)
 
 
@@ -134,7 +133,7 @@ def test_members_that_speak_of_other_things_say_who_they_are():
     models = [ShortlistClassifier(random_state=0, C=1.0).fit(X, Y), CMLLClassifier().fit(X, Y)]
     blend = Blend(tuple(Member(f"m{k}", one, Reading(), 0.5) for k, one in enumerate(models)))
     labels = np.arange(5)
-    parts = BlendDecomposition(None, blend, 0.0).parts(X[95:], labels)
+    parts = parts_of(blend, X[95:], labels)
     np.testing.assert_allclose(parts.total, blend.log_odds(X[95:])[labels, labels], atol=5e-6)
     names = [name for group in parts.groups for name in group.names or ()]
     assert "m0: the retriever" in names
@@ -149,9 +148,7 @@ def test_neighbours_of_a_blend_are_those_of_its_shortlist():
         for name, model in (("ridge", CMLLClassifier().fit(X, Y)), ("shortlist", short))
     )
     labels = np.arange(5)
-    blended = BlendDecomposition(None, Blend(members), 0.0).neighbours(X[:5], labels, 3)
-    assert blended == decomposition_of(short).neighbours(X[:5], labels, 3)
+    blended = neighbours_of(Blend(members), X[:5], labels, 3)
+    assert blended == neighbours_of(short, X[:5], labels, 3)
     assert any(blended)
-    assert (
-        BlendDecomposition(None, Blend(members[:1]), 0.0).neighbours(X[:5], labels, 3) == [()] * 5
-    )
+    assert neighbours_of(Blend(members[:1]), X[:5], labels, 3) == [()] * 5

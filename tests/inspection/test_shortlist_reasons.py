@@ -64,7 +64,7 @@ def test_all_labels_and_those_that_are_no_candidates(model, enron):
             (term,) = one.terms
             assert (term.name, one.base) == ("no candidate", 0.0)
     for row in range(6):  # what is explained ranks the labels as predict_topk does
-        scores = {int(one.label): one.score for one in why.of_row(row)}
+        scores = {int(one.label): one.score for one in why if one.row == row}
         assert sorted(scores, key=lambda j: -scores[j]) == order[row].tolist()
 
 

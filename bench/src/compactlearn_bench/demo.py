@@ -176,7 +176,7 @@ def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, 
     found = []
     for place, row in enumerate(rows):
         guesses = []
-        for one in why.of_row(place):
+        for one in (one for one in why if one.row == place):
             if one.predicted:
                 k = places[one.label]
                 words = tuple(term.name for term in one.speaks_for[:N_WORDS])

@@ -1,11 +1,14 @@
-"""Score decompositions: the scores of a kind of model as sums, and its labels as points.
+"""Scores as sums, for every kind of model: three functions with a case for each.
 
-Every kind of model has a file that registers its decomposition with :func:`decomposition_of`.
+* `parts_of`: the terms of the scores of pairs of a row and a label;
+* `label_vectors_of`: where labels lie in a space in which similar ones are near;
+* `neighbours_of`: the training rows that voted for a label.
+
+A file for each kind of model registers its cases.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
@@ -14,16 +17,20 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
+from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.compact._empty_rows import rows_of_zeros
-from compactlearn.core._validation import check_features
+from compactlearn.compact._threshold_tuner import ThresholdTuner
+from compactlearn.core._validation import check_features, with_rows_to_take
 from compactlearn.inspection._explanation import Neighbour
 from compactlearn.inspection._terms import Parts, Terms, products
+from compactlearn.model_selection._search import Search
 
 Array = NDArray[np.float64]
 Places = NDArray[np.integer[Any]]
 
-_UNKNOWN_WIDTH = 1 << 14  # columns that texts are assumed to have before they are transformed
 _WRAPPERS = (MultiOutputRegressor, MultiOutputClassifier, OneVsRestClassifier)
 _AS_SAID = 1e-8  # relative: a model that answers something else than its weights say is not linear
 
@@ -32,93 +39,84 @@ class NotExplained(TypeError):
     """A model whose scores are no sums of terms that mean something; the sentence says what is."""
 
 
-@dataclass(frozen=True)
-class ScoreDecomposition:
-    """Scores of a fitted classifier as sums; kinds of models override what they have."""
+@singledispatch
+def parts_of(model: Any, X: Any, labels: Places) -> Parts:
+    """Return the parts of the scores of pairs: row i of X, which is checked, and labels[i].
 
-    model: Any
-
-    def checked(self, X: Any) -> Any:
-        """Return X in a form whose rows can be taken."""
-        return check_features(self.model, X, reset=False)
-
-    def width(self, X: Any) -> int:
-        """Return about how many numbers are made for a pair of a row and a label."""
-        return X.shape[1] if np.ndim(X) == 2 else _UNKNOWN_WIDTH
-
-    def scores(self, X: Any) -> Array:
-        """Return the (N, M) scores that are explained, of checked rows; (N, 1) of two classes."""
-        if not hasattr(self.model, "decision_function"):
-            raise self.refusal("it has no decision_function")
-        scores = self.model.decision_function(X)
-        dense = scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
-        return dense.reshape(dense.shape[0], -1)
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """Return the parts of the scores of pairs: row i of X, the label of column labels[i]."""
-        del X, labels
-        raise self.refusal("its scores are not sums of terms that have a meaning by themselves")
-
-    def neighbours(self, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
-        """Return for each pair of ``parts`` the k training rows that voted most for its label."""
-        del X, k
-        return [()] * labels.size
-
-    def label_vectors(self) -> Any:
-        """Return (M, r) points of the labels in a space in which similar ones are near."""
-        raise NotExplained(
-            f"Neighbours of labels need a model in which each label has codes or weights of its "
-            f"own, and {type(self.model).__name__} has none; use CMLLClassifier, for example."
-        )
-
-    def refusal(self, reason: str) -> NotExplained:
-        """Return the error for scores that cannot be decomposed."""
-        return NotExplained(
-            f"explain splits a score into terms that add up to it, and cannot for "
-            f"{type(self.model).__name__}: {reason}. Explain a CMLLClassifier fitted to the same "
-            "rows, or ask scikit-learn's permutation_importance, which asks any model."
-        )
-
-
-@dataclass(frozen=True)
-class LinearDecomposition(ScoreDecomposition):
-    """Scores that are X times weights plus an intercept; ``weights`` has a row for each label."""
-
-    weights: Any  # (M, D), dense or sparse
-    intercept: Array  # (M,)
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """Return value times weight of each feature."""
-        kept, place = np.unique(labels, return_inverse=True)
-        W = self.weights[kept]
-        W = W.toarray() if scipy.sparse.issparse(W) else np.asarray(W)
-        terms = Terms("feature", products(X, W.astype(np.float64, copy=False), place))
-        return Parts(np.asarray(self.intercept, dtype=np.float64)[labels], (terms,))
-
-    def label_vectors(self) -> Any:
-        """Return the weights of each label."""
-        return self.weights
-
-
-@dataclass(frozen=True)
-class _ForeignLinear(LinearDecomposition):
-    """A linear model of another package, whose scores are compared with what its weights say."""
-
-    def checked(self, X: Any) -> Any:
-        X = super().checked(X)
-        scores = self.model.decision_function(X)
-        if not says_so((self.weights, self.intercept), X, scores):
-            raise self.refusal("its scores are not what its weights say")
-        return X
+    This case is that of linear models of other packages.
+    """
+    linear = linear_part(model)
+    if linear is None or not hasattr(model, "decision_function"):
+        raise refusal(model, "its scores are not sums of terms that have a meaning by themselves")
+    if not says_so(linear, X, model.decision_function(X)):
+        raise refusal(model, "its scores are not what its weights say")
+    return linear_parts(*linear, X, labels)
 
 
 @singledispatch
-def decomposition_of(model: Any) -> ScoreDecomposition:
-    """Return the decomposition of the scores of any fitted classifier."""
+def label_vectors_of(model: Any) -> Any:
+    """Return (M, r) points of the labels in a space in which similar ones are near."""
     linear = linear_part(model)
-    if linear is not None and hasattr(model, "decision_function"):
-        return _ForeignLinear(model, *linear)
-    return ScoreDecomposition(model)
+    if linear is None or not hasattr(model, "decision_function"):
+        raise NotExplained(
+            f"Neighbours of labels need a model in which each label has codes or weights of its "
+            f"own, and {type(model).__name__} has none; use CMLLClassifier, for example."
+        )
+    return linear[0]
+
+
+@singledispatch
+def neighbours_of(model: Any, X: Any, labels: Places, k: int) -> list[tuple[Neighbour, ...]]:
+    """Return for each pair of `parts_of` the k training rows that voted most for its label."""
+    del model, X, k
+    return [()] * labels.size
+
+
+def refusal(model: Any, reason: str) -> NotExplained:
+    """Return the error for scores that cannot be decomposed."""
+    return NotExplained(
+        f"explain splits a score into terms that add up to it, and cannot for "
+        f"{type(model).__name__}: {reason}. Explain a CMLLClassifier fitted to the same "
+        "rows, or ask scikit-learn's permutation_importance, which asks any model."
+    )
+
+
+def scored_by(model: Any) -> Any:
+    """Return the model that makes the scores, inside searches and threshold tuners."""
+    while isinstance(model, Search | ThresholdTuner):
+        check_is_fitted(model, "best_index_" if isinstance(model, Search) else "estimator_")
+        name = "best_estimator_" if isinstance(model, Search) else "estimator_"
+        inner = getattr(model, name, None)
+        if inner is None:  # predict says what to do
+            break
+        model = inner
+    return model
+
+
+def checked_rows(model: Any, X: Any) -> Any:
+    """Return X in a form whose rows can be taken."""
+    X = with_rows_to_take(X)
+    return X if isinstance(model, Pipeline) else check_features(model, X, reset=False)
+
+
+def label_scores(model: Any, X: Any) -> Array:
+    """Return the (N, M) scores that are explained; (N, 1) of two classes."""
+    if not hasattr(model, "decision_function"):
+        raise refusal(model, "it has no decision_function")
+    scores = scores_to_rank(model, X)
+    return scores.reshape(scores.shape[0], -1)
+
+
+# ---- linear models ------------------------------------------------------------------------------
+
+
+def linear_parts(weights: Any, intercept: Any, X: Any, labels: Places) -> Parts:
+    """Return value times weight of each feature; ``weights`` (M, D) may be sparse."""
+    kept, place = np.unique(labels, return_inverse=True)
+    W = weights[kept]
+    W = W.toarray() if scipy.sparse.issparse(W) else np.asarray(W)
+    terms = Terms("feature", products(X, W.astype(np.float64, copy=False), place))
+    return Parts(np.asarray(intercept, dtype=np.float64)[labels], (terms,))
 
 
 def linear_part(model: Any) -> tuple[Array, Array] | None:
@@ -158,8 +156,8 @@ def says_so(linear: tuple[Array, Array], X: Any, answers: Any) -> bool:
     return np.allclose(X @ coef.T + intercept, answers, rtol=_AS_SAID, atol=_AS_SAID)
 
 
-def with_base(parts: Parts, X: Any, labels: Places, base: Array | None, boundary: float) -> Parts:
-    """Return the parts of scores, for rows of zeros their ``base`` scores alone, if not None."""
-    if base is None:
+def with_base(parts: Parts, X: Any, labels: Places, model: Any) -> Parts:
+    """Return the parts of scores; of rows of zeros the base scores alone, if there are any."""
+    if model.base_scores_ is None:
         return parts
-    return parts.replaced(rows_of_zeros(X), base[labels] - boundary)
+    return parts.replaced(rows_of_zeros(X), model.base_scores_[labels] - model.boundary_)

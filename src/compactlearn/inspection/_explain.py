@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._devices import host, on_host
 from compactlearn.core._model_methods import Explainable
@@ -22,19 +21,21 @@ from compactlearn.inspection import _blend, _compact, _shortlist, _trees  # noqa
 from compactlearn.inspection._decomposition import (
     NotExplained,
     Places,
-    ScoreDecomposition,
-    decomposition_of,
+    checked_rows,
+    label_scores,
+    label_vectors_of,
+    neighbours_of,
+    parts_of,
+    scored_by,
 )
 from compactlearn.inspection._explanation import Explanation, Reasons, Term
 from compactlearn.inspection._labels import LabelNames, nearest_labels
 from compactlearn.inspection._terms import Parts, Terms
 from compactlearn.metrics._checks import row_blocks
-from compactlearn.model_selection._search import Search
-
-Array = NDArray[np.float64]
 
 _NEIGHBOURS = 5  # that are named
 _ENTRIES = 1 << 21  # sixteen megabytes of weights or terms at a time
+_WIDE = 1 << 12  # columns of rows that are texts, or are mapped
 
 
 def explain(
@@ -46,9 +47,8 @@ def explain(
     ``decision_function``. What terms are depends on the model:
 
     * *linear models* (every embedding and decoder with the built-in ridge or a linear regressor,
-      other linear models): one for each feature, its value times its
-      weight;
-    * *kernels*: one for each training row or landmark, its similarity times its weight;
+      other linear models): one for each feature, its value times its weight;
+    * *kernels*: one for each feature, its value times its mean slope on the way from zeros;
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
     * :class:`ShortlistClassifier`: features and likely labels, by their weights; what the retriever
       says beside what it mostly says of the label; the votes of the neighbours; and co-occurrence
@@ -103,8 +103,8 @@ def explain(
             f"explain needs k, how many terms are kept, to be at least 1, or None for all, and was "
             f"given {k!r}; pass such a number."
         )
-    decomposition, X = decomposition_of(model), with_rows_to_take(X)
-    rows = decomposition.checked(X)
+    scored, X = scored_by(model), with_rows_to_take(X)
+    rows = checked_rows(scored, X)
     if names is not None and np.ndim(rows) == 2 and len(names) != rows.shape[1]:
         raise ValueError(
             f"feature_names must hold one name for each of the {rows.shape[1]} columns that the "
@@ -112,52 +112,33 @@ def explain(
         )
     called = LabelNames.of(model)
     asked = None if labels is None else called.places(labels)
-    pairs = _Pairs.of(model, decomposition, X, called, asked)
-    return Explanation(tuple(_reasons(decomposition, rows, pairs, _TermNames(called, names), k)))
+    pairs = _pairs(model, scored, X, called, asked)
+    return Explanation(_reasons(scored, rows, pairs, _TermNames(called, names), k))
 
 
 def mean_terms(
     model: Any, X: Any, rows: Places, labels: Places, feature_names: Any = None
 ) -> dict[int, list[tuple[str, float]]]:
-    """What features add to the scores of labels on average, strongest first, by label.
+    """Return what features add to the scores of labels on average, strongest first, by label.
 
     The mean of the contributions of :func:`explain` over pairs of a row and a label, given by their
     places; for two classes, of the score between them.
-
-    Parameters
-    ----------
-    model : fitted classifier of this package, or a linear one
-    X : as in ``predict``
-    rows, labels : ndarray of int, of the same length
-        The pairs.
-    feature_names : list of str or None, default=None
-        Names of the columns.
     """
-    decomposition = decomposition_of(model)
-    checked, called = decomposition.checked(with_rows_to_take(X)), LabelNames.of(model)
-    names = _TermNames(called, feature_names)
-    sums: dict[int, dict[str, float]] = {}
-    order = np.argsort(labels, kind="stable")
-    step = max(1, _ENTRIES // max(1, decomposition.width(checked)))
-    for start in range(0, order.size, step):
-        chosen = order[start : start + step]
-        own = labels[chosen]
-        parts = decomposition.parts(
-            take_rows(checked, rows[chosen]), np.zeros_like(own) if called.two_classes else own
-        )
-        sign = np.where(own == 1, 1.0, -1.0) if called.two_classes else 1.0
-        for group in parts.times(sign).groups:
+    scored, called = scored_by(model), LabelNames.of(model)
+    names, sums = _TermNames(called, feature_names), {int(j): {} for j in np.unique(labels)}
+    checked = checked_rows(scored, X)
+    for chosen, _, parts in _blocks_of_parts(scored, checked, rows, labels, called):
+        for group in parts.groups:
             if group.kind == "feature":
-                _add_by_label(sums, group, own, names)
+                _add_by_label(sums, group, labels[chosen], names)
     counts = dict(zip(*np.unique(labels, return_counts=True), strict=True))
     return {
-        j: sorted(((name, total / counts[j]) for name, total in of.items()), key=_by_size)
-        for j, of in sums.items()
+        j: sorted(
+            ((name, total / counts[j]) for name, total in found.items()),
+            key=lambda term: (-abs(term[1]), term[0]),
+        )
+        for j, found in sums.items()
     }
-
-
-def _by_size(term: tuple[str, float]) -> tuple[float, str]:
-    return -abs(term[1]), term[0]
 
 
 def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
@@ -212,9 +193,9 @@ def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
 
 
 def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
-    """The labels of a fitted model, and where each of them lies, (M, r)."""
+    """Return the labels of a fitted model, and where each of them lies, (M, r)."""
     model = on_host(classifier_of(model))
-    called, vectors = LabelNames.of(model), decomposition_of(model).label_vectors()
+    called, vectors = LabelNames.of(model), label_vectors_of(scored_by(model))
     if vectors.shape[0] != called.count:
         raise NotExplained(
             "Neighbours of labels need a label matrix or several classes, and this model was "
@@ -223,8 +204,31 @@ def labels_in_space(model: Any) -> tuple[LabelNames, Any]:
     return called, vectors
 
 
+@parts_of.register
+def _(model: Pipeline, X: Any, labels: Places) -> Parts:
+    """The parts of the last step; of the same features where every step keeps columns apart."""
+    seen = checked_rows(model[-1], model[:-1].transform(X))
+    parts = parts_of(model[-1], seen, labels)
+    if all(isinstance(step, OneToOneFeatureMixin) for _, step in model.steps[:-1]):
+        return parts
+    names = _names_after(model[:-1], X, seen.shape[1])
+    groups = tuple(
+        replace(group, values=seen, names=names) if group.kind == "feature" else group
+        for group in parts.groups
+    )
+    return replace(parts, groups=groups)
+
+
+@label_vectors_of.register
+def _(model: Pipeline) -> Any:
+    return label_vectors_of(model[-1])
+
+
+# ---- rows, labels and their names ---------------------------------------------------------------
+
+
 def classifier_of(model: Any) -> Any:
-    """The classifier at the end of pipelines and scikit-learn's searches."""
+    """Return the classifier at the end of pipelines and scikit-learn's searches."""
     while not isinstance(model, Explainable):
         if isinstance(model, Pipeline):
             model = model[-1]
@@ -235,64 +239,18 @@ def classifier_of(model: Any) -> Any:
     return model
 
 
-@dataclass(frozen=True)
-class _PipelineDecomposition(ScoreDecomposition):
-    """Steps before a classifier, inside a model that was given rows as they come."""
-
-    last: ScoreDecomposition
-
-    def width(self, X: Any) -> int:
-        return max(super().width(X), self.last.width(X))
-
-    def checked(self, X: Any) -> Any:
-        return with_rows_to_take(X)
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """Those of the last step; of the same features where every step keeps columns apart."""
-        seen = self.last.checked(self.model[:-1].transform(X))
-        parts = self.last.parts(seen, labels)
-        if all(isinstance(step, OneToOneFeatureMixin) for _, step in self.model.steps[:-1]):
-            return parts
-        names = _names_after(self.model[:-1], X, seen.shape[1])
-        groups = tuple(
-            replace(group, values=seen, names=names) if group.kind == "feature" else group
-            for group in parts.groups
-        )
-        return replace(parts, groups=groups)
-
-    def label_vectors(self) -> Any:
-        return self.last.label_vectors()
-
-
-@decomposition_of.register
-def _(model: Pipeline) -> ScoreDecomposition:
-    return _PipelineDecomposition(model, decomposition_of(model[-1]))
-
-
-@decomposition_of.register
-def _(model: Search) -> ScoreDecomposition:
-    check_is_fitted(model, "best_index_")
-    best = getattr(model, "best_estimator_", None)  # None: predict says what to do
-    return ScoreDecomposition(model) if best is None else decomposition_of(best)
-
-
-# ---- rows, labels and their names ---------------------------------------------------------------
-
-
 def seen_at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any, list[str] | None]:
-    """The classifier that decides, X as it sees it, and what its columns are called."""
-    names = _columns_of(X)
-    while not isinstance(model, Explainable):
+    """Return the classifier that decides, X as it sees it, and what its columns are called."""
+    last, names = classifier_of(model), _columns_of(X)
+    while model is not last:
         if isinstance(model, Pipeline):
             if len(model) > 1:
                 before, given = model[:-1], X
                 X = before.transform(given)
                 names = _names_after(before, given, X.shape[1])
             model = model[-1]
-        elif hasattr(model, "best_estimator_"):
-            model = model.best_estimator_
         else:
-            break
+            model = model.best_estimator_
     if not callable(getattr(model, "predict", None)):
         raise TypeError(
             f"{asked} needs a fitted classifier or a Pipeline that ends in one as its first "
@@ -311,11 +269,11 @@ def _columns_of(X: Any) -> list[str] | None:
 
 
 def _names_after(steps: Any, X: Any, width: int) -> list[str]:
-    """What steps call their columns; numbers where they have no names."""
+    """Return what steps call their columns; numbers where they have no names."""
     known = _columns_of(X)
     try:
-        found = steps.get_feature_names_out() if known is None else None
-        found = steps.get_feature_names_out(known) if found is None else found
+        given = () if known is None else (known,)
+        found = steps.get_feature_names_out(*given)
     except (AttributeError, ValueError):  # a step has no such method, or does not know its columns
         found = [] if known is None else known
     if len(found) != width:
@@ -329,41 +287,34 @@ class _Pairs:
 
     rows: Places
     labels: Places  # among the names
-    scores: Array
+    scores: NDArray[np.float64]
     predicted: NDArray[np.bool_]
 
-    @classmethod
-    def of(
-        cls,
-        model: Any,
-        decomposition: ScoreDecomposition,
-        X: Any,
-        called: LabelNames,
-        asked: list[int] | None,
-    ) -> _Pairs:
-        parts = []
-        n_rows = n_rows_of(X)
-        for rows in row_blocks((n_rows, max(1, called.count))):
-            block = take_rows(X, np.arange(rows.start, min(rows.stop, n_rows)))
-            scores = decomposition.scores(block)
-            if called.two_classes:  # one score, of the second class
-                scores = np.hstack([-scores, scores])
-            given = _given(model.predict(block), called, scores.shape)
+
+def _pairs(model: Any, scored: Any, X: Any, called: LabelNames, asked: list[int] | None) -> _Pairs:
+    """Return pairs of rows and asked labels; of those that are predicted, or else best, if None."""
+    parts = []
+    n_rows = n_rows_of(X)
+    for rows in row_blocks((n_rows, max(1, called.count))):
+        block = take_rows(X, np.arange(rows.start, min(rows.stop, n_rows)))
+        scores = label_scores(scored, block)
+        if called.two_classes:  # one score, of the second class
+            scores = np.hstack([-scores, scores])
+        given = _given(model.predict(block), called, scores.shape)
+        if asked is None:
             wanted = given.copy()
-            if asked is None:
-                none = ~wanted.any(axis=1)
-                wanted[none, scores[none].argmax(axis=1)] = True
-                row, label = np.nonzero(wanted)
-            else:
-                row = np.repeat(np.arange(scores.shape[0]), len(asked))
-                label = np.tile(np.asarray(asked, dtype=np.intp), scores.shape[0])
-            parts.append((row + rows.start, label, scores[row, label], given[row, label]))
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        return cls(*columns)
+            none = ~wanted.any(axis=1)
+            wanted[none, scores[none].argmax(axis=1)] = True
+            row, label = np.nonzero(wanted)
+        else:
+            row = np.repeat(np.arange(scores.shape[0]), len(asked))
+            label = np.tile(np.asarray(asked, dtype=np.intp), scores.shape[0])
+        parts.append((row + rows.start, label, scores[row, label], given[row, label]))
+    return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """What ``predict`` says, as a matrix of rows and labels."""
+    """Return what ``predict`` says, as a matrix of rows and labels."""
     if scipy.sparse.issparse(predicted):
         return predicted.toarray() > 0
     predicted = np.asarray(predicted)
@@ -375,30 +326,40 @@ def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArra
     return given
 
 
-def _reasons(
-    decomposition: ScoreDecomposition, X: Any, pairs: _Pairs, names: _TermNames, k: int | None
-) -> list[Reasons]:
-    """Some pairs at a time, those of a label together: its weights are made once."""
-    found: list[Any] = [None] * pairs.rows.size
-    order = np.argsort(pairs.labels, kind="stable")
-    step = max(1, _ENTRIES // max(1, decomposition.width(X)))
+# ---- terms --------------------------------------------------------------------------------------
+
+
+def _blocks_of_parts(
+    scored: Any, X: Any, rows: Places, labels: Places, called: LabelNames
+) -> Iterator[tuple[Places, Any, Parts]]:
+    """Yield some pairs at a time, their rows and parts; those of a label come together, so that
+    its weights are made once."""
+    order = np.argsort(labels, kind="stable")
+    width = (X.shape[1] if np.ndim(X) == 2 else 0) + called.count + _WIDE
+    step = max(1, _ENTRIES // width)
     for start in range(0, order.size, step):
         chosen = order[start : start + step]
-        rows, labels = take_rows(X, pairs.rows[chosen]), pairs.labels[chosen]
-        if names.labels.two_classes:
-            sign = np.where(labels == 1, 1.0, -1.0)
-            parts = decomposition.parts(rows, np.zeros_like(labels)).times(sign)
+        block, own = take_rows(X, rows[chosen]), labels[chosen]
+        if called.two_classes:
+            parts = parts_of(scored, block, np.zeros_like(own))
+            yield chosen, block, parts.times(np.where(own == 1, 1.0, -1.0))
         else:
-            parts = decomposition.parts(rows, labels)
+            yield chosen, block, parts_of(scored, block, own)
+
+
+def _reasons(scored: Any, X: Any, pairs: _Pairs, names: _TermNames, k: int | None) -> list[Reasons]:
+    found: list[Any] = [None] * pairs.rows.size
+    called = names.labels
+    for chosen, rows, parts in _blocks_of_parts(scored, X, pairs.rows, pairs.labels, called):
         voters = [()] * chosen.size
-        if not names.labels.two_classes:
-            voters = decomposition.neighbours(rows, labels, _NEIGHBOURS)
+        if not called.two_classes:
+            voters = neighbours_of(scored, rows, pairs.labels[chosen], _NEIGHBOURS)
         for place, pair in enumerate(chosen):
             terms, n_rest = _strongest(parts, place, rows, names, k)
             score, base = float(pairs.scores[pair]), float(parts.base[place])
             found[pair] = Reasons(
                 int(pairs.rows[pair]),
-                names.labels.names[pairs.labels[pair]],
+                called.names[pairs.labels[pair]],
                 score,
                 bool(pairs.predicted[pair]),
                 base,
@@ -412,7 +373,7 @@ def _reasons(
 
 @dataclass(frozen=True)
 class _TermNames:
-    """What terms are called that every model speaks of."""
+    """Names of the terms that every model speaks of."""
 
     labels: LabelNames
     features: Sequence[str] | None
@@ -428,7 +389,7 @@ class _TermNames:
 def _strongest(
     parts: Parts, pair: int, X: Any, names: _TermNames, k: int | None
 ) -> tuple[tuple[Term, ...], int]:
-    """The k terms of largest size, and how many others there are."""
+    """Return the k terms of largest size, and how many others there are."""
     owners, columns, sizes = [], [], []
     for number, group in enumerate(parts.groups):
         entries = slice(*group.contributions.indptr[pair : pair + 2])

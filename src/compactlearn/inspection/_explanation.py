@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from html import escape
-from typing import Any, overload
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from compactlearn.core._optional import require
 from compactlearn.core._shown import shown
 
 _SHOWN = 20  # pairs of a row and a label that a repr has room for
-_STYLE = "text-align:left;padding:.1em .8em .1em 0"
-_NUMBER = "text-align:right;padding:.1em .8em .1em 0;font-variant-numeric:tabular-nums"
+_COLUMNS = ("row", "label", "score", "name", "kind", "value", "weight", "contribution")
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Term:
         Of the feature in this row, of the label's probability, of the similarity; None where there
         is none.
     kind : str
-        "feature", "label", "row", "direction", or the part of the model that speaks.
+        "feature", "label", "direction", or the part of the model that speaks.
     """
 
     name: str
@@ -115,26 +113,8 @@ class Reasons:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, as JSON has them."""
-        return {
-            "row": self.row,
-            "label": self.label,
-            "score": self.score,
-            "predicted": self.predicted,
-            "base": self.base,
-            "terms": [
-                {
-                    "name": term.name,
-                    "kind": term.kind,
-                    "value": term.value,
-                    "weight": term.weight,
-                    "contribution": term.contribution,
-                }
-                for term in self.terms
-            ],
-            "rest": self.rest,
-            "n_rest": self.n_rest,
-            "neighbours": [{"row": one.row, "share": one.share} for one in self.neighbours],
-        }
+        terms = [{**asdict(term), "weight": term.weight} for term in self.terms]
+        return {**asdict(self), "terms": terms, "neighbours": list(map(asdict, self.neighbours))}
 
     def __repr__(self) -> str:
         said = "predicted" if self.predicted else "not predicted"
@@ -148,62 +128,32 @@ class Reasons:
             at = "" if value is None else f"  at {value:.4g}"
             lines.append(f"  {contribution:+9.3f}  {title[:width]:<{width}}{at}".rstrip())
         if self.neighbours:
-            lines.append(f"  {_voters(self.neighbours)}")
+            votes = ", ".join(f"{one.row} ({100 * one.share:.0f} %)" for one in self.neighbours)
+            lines.append(f"  votes of training rows: {votes}")
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, repr=False)
-class Explanation(Sequence[Reasons]):
+class Explanation(tuple[Reasons, ...]):
     """Reasons of all rows and labels that were asked for, row by row.
 
-    A sequence: ``explanation[0]`` are the reasons of the first row's first label. The strongest
+    A tuple: ``explanation[0]`` are the reasons of the first row's first label. The strongest
     terms are shown, and the others are one number, so that sums always come out.
-
-    Attributes
-    ----------
-    reasons : tuple of Reasons
-        One for each pair of a row and a label.
 
     Examples
     --------
     >>> term = Term("price", 1.5, value=3.0)
-    >>> Explanation((Reasons(0, "finance", 2.0, True, 0.25, (term,), 0.25, 4),))
+    >>> Explanation([Reasons(0, "finance", 2.0, True, 0.25, (term,), 0.25, 4)])
     row 0, finance: 2.000 (predicted)
          +1.500  price   at 3
          +0.250  base
          +0.250  4 more
     """
 
-    reasons: tuple[Reasons, ...]
-
-    def __len__(self) -> int:
-        return len(self.reasons)
-
-    @overload
-    def __getitem__(self, place: int) -> Reasons: ...
-    @overload
-    def __getitem__(self, place: slice) -> Explanation: ...
-    def __getitem__(self, place: int | slice) -> Reasons | Explanation:
-        if isinstance(place, slice):
-            return Explanation(self.reasons[place])
-        return self.reasons[place]
-
-    def __iter__(self) -> Iterator[Reasons]:
-        return iter(self.reasons)
-
-    def of_row(self, row: int) -> Explanation:
-        """Return what is said of one row.
-
-        Parameters
-        ----------
-        row : int
-            Its place in X.
-        """
-        return Explanation(tuple(one for one in self.reasons if one.row == row))
+    __slots__ = ()
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dictionary of plain values for each pair of a row and a label."""
-        return [one.to_dict() for one in self.reasons]
+        return [one.to_dict() for one in self]
 
     def to_frame(self) -> Any:
         """Return a pandas frame with a row for each term.
@@ -215,7 +165,7 @@ class Explanation(Sequence[Reasons]):
         return pandas.DataFrame(list(self._lines()), columns=list(_COLUMNS))
 
     def _lines(self) -> Iterator[tuple[Any, ...]]:
-        for one in self.reasons:
+        for one in self:
             start = (one.row, one.label, one.score)
             for term in one.terms:
                 yield *start, term.name, term.kind, term.value, term.weight, term.contribution
@@ -223,59 +173,9 @@ class Explanation(Sequence[Reasons]):
             yield *start, f"{one.n_rest} more", "rest", None, None, one.rest
 
     def __repr__(self) -> str:
-        if not self.reasons:
+        if not self:
             return "Explanation of no rows"
-        shown = [repr(one) for one in self.reasons[:_SHOWN]]
+        parts = [repr(one) for one in self[:_SHOWN]]
         if len(self) > _SHOWN:
-            shown.append(f"... and {len(self) - _SHOWN} more pairs of a row and a label")
-        return "\n\n".join(shown)
-
-    def _repr_html_(self) -> str:
-        tables = [_table(one) for one in self.reasons[:_SHOWN]]
-        if len(self) > _SHOWN:
-            tables.append(f"<p>… and {len(self) - _SHOWN} more pairs of a row and a label</p>")
-        return f"<div>{''.join(tables)}</div>"
-
-
-def _voters(neighbours: Sequence[Neighbour]) -> str:
-    """The neighbours in one line."""
-    listed = ", ".join(f"{one.row} ({100 * one.share:.0f} %)" for one in neighbours)
-    return f"votes of training rows: {listed}"
-
-
-_COLUMNS = ("row", "label", "score", "name", "kind", "value", "weight", "contribution")
-
-
-def _table(one: Reasons) -> str:
-    """A table whose bars are as long as terms are strong."""
-    listed = [(term.title, term.value, term.contribution) for term in one.terms]
-    listed.append(("base", None, one.base))
-    if one.n_rest:
-        listed.append((f"{one.n_rest} more", None, one.rest))
-    largest = max(abs(contribution) for *_, contribution in listed) or 1.0
-    said = "predicted" if one.predicted else "not predicted"
-    rows = [
-        f'<tr><td style="{_STYLE}">{escape(title)}</td>'
-        f'<td style="{_NUMBER}">{"" if value is None else f"{value:.4g}"}</td>'
-        f'<td style="{_NUMBER}">{contribution:+.3f}</td>'
-        f'<td style="{_STYLE};width:12em">{_bar(contribution / largest)}</td></tr>'
-        for title, value, contribution in listed
-    ]
-    head = "".join(
-        f'<th scope="col" style="{_STYLE}">{word}</th>'
-        for word in ("term", "value", "contribution", "")
-    )
-    voters = f"<p>{_voters(one.neighbours)}</p>" if one.neighbours else ""
-    return (
-        f"<table><caption>row {one.row}, <b>{escape(one.label)}</b>: {one.score:.3f} ({said})"
-        f"</caption><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{voters}"
-    )
-
-
-def _bar(share: float) -> str:
-    """Blue speaks for a label and red against it; both can be told apart by the signs as well."""
-    colour = "#2a6fb0" if share > 0 else "#b5402f"
-    width = f"{100 * abs(share):.1f}%"
-    return (
-        f'<span style="display:inline-block;height:.7em;width:{width};background:{colour}"></span>'
-    )
+            parts.append(f"... and {len(self) - _SHOWN} more pairs of a row and a label")
+        return "\n\n".join(parts)

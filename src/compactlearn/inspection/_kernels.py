@@ -42,18 +42,10 @@ def mean_slopes(mapping: KernelMap, X: Any, weights: Array) -> tuple[Array, Arra
 
 
 def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tuple[Array, Array]:
-    """f(0) (n,), and slopes (n, D) whose product with row i of X is f_i(x_i) - f_i(0).
+    """Return f(0) (n,), and slopes (n, D) whose product with row i of X is f_i(x_i) - f_i(0).
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : matrix of shape (n, D)
-    landmarks : matrix of shape (L, D)
-    weights : ndarray of shape (n, L)
-        The landmarks' weights in f_i.
+    ``weights`` (n, L) are those of the landmarks (L, D) in f_i.
 
-    Examples
-    --------
     >>> X, Z = np.array([[1.0, 2.0]]), np.array([[0.5, 0.0], [3.0, 1.0]])
     >>> base, slopes = kernel_slopes(Kernel("rbf", gamma=0.3), X, Z, np.array([[1.0, -2.0]]))
     >>> there = Kernel("rbf", gamma=0.3).values(X, Z) @ np.array([1.0, -2.0])
@@ -93,16 +85,15 @@ def _of_distances(
     before = np.exp(-gamma * squares)
     after = np.exp(-gamma * np.maximum(squares - 2.0 * inner + s, 0.0))
     I0 = across * along
-    own = (weights * p * I0).sum(axis=1) + (weights * (before - after) / (2.0 * gamma * s)).sum(
-        axis=1
-    )
+    own = (weights * p * I0).sum(axis=1)
+    own = own + (weights * (before - after) / (2.0 * gamma * s)).sum(axis=1)
     rows = X.toarray() if scipy.sparse.issparse(X) else X
     slopes = -2.0 * gamma * (rows * own[:, None] - (weights * I0) @ landmarks)
     return weights @ before, slopes
 
 
 def _squares(X: Any) -> Array:
-    """Squared lengths of rows."""
+    """Return the squared lengths of rows."""
     if scipy.sparse.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X)

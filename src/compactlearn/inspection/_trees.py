@@ -8,7 +8,6 @@ there: the value of the leaf is that of the root and all changes (Palczewska et 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn.auto._forest import LabelForest
-from compactlearn.inspection._decomposition import Places, ScoreDecomposition, decomposition_of
+from compactlearn.inspection._decomposition import Places, parts_of
 from compactlearn.inspection._terms import Parts, Terms
 
 Array = NDArray[np.float64]
@@ -27,24 +26,14 @@ _FORESTS = (RandomForestRegressor, ExtraTreesRegressor)
 
 
 def is_forest(model: Any) -> bool:
-    """Whether :func:`way_terms` knows this regressor."""
+    """Return whether :func:`way_terms` knows this regressor."""
     return isinstance(model, (*_FORESTS, DecisionTreeRegressor))
 
 
 def way_terms(
     forest: Any, X: Any, outputs: Array, which: NDArray[np.integer[Any]]
 ) -> tuple[Array, scipy.sparse.csr_array]:
-    """Base and terms of ``forest.predict(X)[i] @ outputs[:, which[i]]``, for every row i.
-
-    Parameters
-    ----------
-    forest : fitted regressor of trees
-    X : matrix of shape (n, n_features)
-    outputs : ndarray of shape (n_outputs, n_sums)
-        How the outputs are weighed.
-    which : ndarray of shape (n,)
-        By which of these, for each row.
-    """
+    """Return base and terms of ``forest.predict(X)[i] @ outputs[:, which[i]]`` for every row i."""
     trees = forest.estimators_ if isinstance(forest, _FORESTS) else [forest]
     rows = X.astype(np.float32)
     rows = scipy.sparse.csr_matrix(rows) if scipy.sparse.issparse(rows) else np.asarray(rows)
@@ -71,21 +60,11 @@ def way_terms(
     return base / len(trees), terms
 
 
-@dataclass(frozen=True)
-class _ForestDecomposition(ScoreDecomposition):
+@parts_of.register
+def _(model: LabelForest, X: Any, labels: Places) -> Parts:
     """Shares are sums along the ways through the trees; log-odds are a function of shares."""
-
-    def parts(self, X: Any, labels: Places) -> Parts:
-        """Return what each feature changes on the way from the roots to the leaves."""
-        forest: LabelForest = self.model
-        frequency = forest.frequency_[labels]
-        kept, which = np.unique(labels, return_inverse=True)
-        outputs = np.eye(forest.frequency_.size)[:, kept]
-        base, terms = way_terms(forest.forest_, X, outputs, which)
-        shares = Parts(base, (Terms("feature", terms),))
-        return shares.through(lambda share: forest.read_shares(share, frequency))
-
-
-@decomposition_of.register
-def _(model: LabelForest) -> ScoreDecomposition:
-    return _ForestDecomposition(model)
+    frequency = model.frequency_[labels]
+    kept, which = np.unique(labels, return_inverse=True)
+    base, terms = way_terms(model.forest_, X, np.eye(model.frequency_.size)[:, kept], which)
+    shares = Parts(base, (Terms("feature", terms),))
+    return shares.through(lambda share: model.read_shares(share, frequency))
