@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.decomposition import PCA
 
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.core._optional import require
@@ -20,7 +20,6 @@ from compactlearn.core._params import Integer
 from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels, unit_vectors
-from compactlearn.linalg._dense import svd
 from compactlearn.metrics._reliability import reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
@@ -69,7 +68,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
     called = LabelNames.of(classifier_of(model))
     scores = _label_scores(model, X, called, "plot_embedding")
     truth = None if Y is None else _truth(called, Y, scores.shape, "plot_embedding")
-    left, right, kept = _leading(scores - scores.mean(axis=0))
+    left, right, kept = _leading(scores)
     sizes = np.linalg.norm(left) / np.sqrt(len(left)), np.linalg.norm(right) / np.sqrt(len(right))
     unit = np.sqrt(sizes[1] / sizes[0]) if sizes[0] > 0 else 1.0  # both as large, same product
     points, arrows = left * unit, right / unit
@@ -140,7 +139,7 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
     """
     go = require("plotly.graph_objects", extra="plot", purpose="the map of labels")
     called, vectors = labels_in_space(model)
-    places, _, kept = _leading(_Centred.of(unit_vectors(vectors)))
+    places, _, kept = _leading(unit_vectors(vectors))
     near, _ = nearest_labels(vectors, np.arange(called.count), 3)
     said = [
         f"{name}<br>near: {', '.join(called.names[j] for j in beside)}"
@@ -327,7 +326,7 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
 
 
 def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:
-    """(N, M) scores, as the model ranks by them."""
+    """Return the (N, M) scores that the model ranks by."""
     model, X, _ = seen_at_the_end(model, X, asked)
     scores = np.asarray(scores_to_rank(model, X), dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] < 2:
@@ -340,7 +339,7 @@ def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:
 
 
 def _truth(called: LabelNames, Y: Any, shape: tuple[int, int], asked: str) -> Truth:
-    """The labels of rows, in any form that fit takes, in the shape of the scores."""
+    """Return the labels of rows, in any form that fit takes, in the shape of the scores."""
     truth = read_truth(called.as_matrix(Y, asked))
     if truth.shape != tuple(shape):
         raise ValueError(
@@ -351,58 +350,23 @@ def _truth(called: LabelNames, Y: Any, shape: tuple[int, int], asked: str) -> Tr
     return truth
 
 
-class _Centred(LinearOperator):
-    """A matrix whose columns have mean 0; a sparse one stays sparse."""
-
-    def __init__(self, matrix: Any) -> None:
-        super().__init__(np.dtype(np.float64), matrix.shape)
-        self.matrix = matrix
-        self.mean = np.asarray(matrix.mean(axis=0)).ravel()
-
-    @classmethod
-    def of(cls, matrix: Any) -> Any:
-        """Dense where it is small."""
-        if min(matrix.shape) > _DENSE:
-            return cls(matrix)
-        dense = matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix)
-        return dense - dense.mean(axis=0)
-
-    def _matmat(self, V: Array) -> Array:
-        return self.matrix @ V - (self.mean @ V)[None, :]
-
-    def _rmatmat(self, V: Array) -> Array:
-        return self.matrix.T @ V - np.outer(self.mean, V.sum(axis=0))
-
-    @property
-    def energy(self) -> float:
-        """The sum of all squares."""
-        matrix = self.matrix
-        squares = matrix.multiply(matrix).sum() if scipy.sparse.issparse(matrix) else None
-        total = float((matrix * matrix).sum() if squares is None else squares)
-        return total - matrix.shape[0] * float(self.mean @ self.mean)
-
-
 def _leading(matrix: Any) -> tuple[Array, Array, Array]:
-    """Places of rows and columns in two leading directions, and what share each keeps.
-
-    Signs are such that the largest entry of a direction is positive: a figure is always the same.
-    """
-    if isinstance(matrix, _Centred):
-        start = np.random.default_rng(0).normal(size=min(matrix.shape))
-        U, s, Vt = svds(matrix, k=2, v0=start)
-        U, s, Vt, energy = U[:, ::-1], s[::-1], Vt[::-1], matrix.energy
-    else:
-        U, s, Vt = svd(matrix)
-        energy = float(s @ s)
-        missing = max(0, 2 - s.size)
-        U = np.pad(U[:, :2], ((0, 0), (0, missing)))
-        s, Vt = np.pad(s[:2], (0, missing)), np.pad(Vt[:2], ((0, missing), (0, 0)))
-    signs = np.where(U[np.abs(U).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
-    return U * (s * signs), Vt.T * signs, s**2 / (energy or 1.0)
+    """Return places of rows and columns in two leading directions of the centred matrix, and what
+    share each direction keeps."""
+    large = min(matrix.shape) > _DENSE
+    if scipy.sparse.issparse(matrix) and not large:
+        matrix = matrix.toarray()
+    count = min(2, *matrix.shape)
+    pca = PCA(count, svd_solver="arpack" if large else "full", random_state=0)
+    with np.errstate(invalid="ignore"):  # the variance of a single row
+        left = pca.fit_transform(matrix)
+    missing = ((0, 0), (0, 2 - count))
+    kept = np.pad(np.nan_to_num(pca.explained_variance_ratio_), missing[1])
+    return np.pad(left, missing), np.pad(pca.components_.T, missing), kept
 
 
 def _thresholds(scores: Array, own: Array | None) -> Array:
-    """Some scores, evenly spread, and the model's own threshold."""
+    """Return some scores, evenly spread, and the model's own threshold."""
     finite = scores[np.isfinite(scores)]
     at = np.quantile(finite, np.linspace(0, 1, _POINTS), method="inverted_cdf")
     even = np.linspace(finite.min(), finite.max(), _POINTS)  # most scores lie close together
@@ -410,7 +374,7 @@ def _thresholds(scores: Array, own: Array | None) -> Array:
 
 
 def _counted(scores: Array, truth: Truth, at: Array) -> tuple[Array, Array, Array]:
-    """Precision, recall and micro-F1 of all known cells whose score is above each threshold."""
+    """Return precision, recall and micro-F1 of the known cells above each threshold."""
     known = np.ones(scores.shape, dtype=bool)
     if truth.unknown is not None:
         known[truth.unknown.row_numbers(), truth.unknown.columns] = False

@@ -3,18 +3,22 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from compactlearn.inspection._model_facts import (
-    Bin,
-    LabelFacts,
-    Misjudged,
-    ModelFacts,
-    Suggested,
-    Tried,
-)
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
 from compactlearn.inspection._model_page import model_page, says
+from compactlearn.metrics._reliability import ReliabilityTable
 from tests.browsing import complaints, open_afresh, open_browser, requests
+
+
+def in_bins(found):
+    """A table of ten bins, of which some have a number of pairs, sum of probabilities, hits."""
+    columns = np.zeros((3, 10))
+    for place, values in found.items():
+        columns[:, place] = values
+    return ReliabilityTable(*columns)
+
 
 LABELS = (
     LabelFacts("boats", 40, 20, 10, ("ship", "sea"), ("harbours",)),
@@ -38,10 +42,10 @@ FACTS = ModelFacts(
     ),
     (Tried("CMLL", 100, 0.7, 0.01, True), Tried("forest", 5000, 0.6, None, False)),
     "average_precision",
-    (
-        Suggested("predicted labels", (Bin(0.1, 0.2, 90, 0.1, 0.12), Bin(0.9, 1.0, 10, 0.9, 0.8))),
-        Suggested("first label of each row", (Bin(0.5, 0.6, 7, 0.55, 0.5),)),
-    ),
+    {
+        "predicted labels": in_bins({1: (90, 9.0, 11), 9: (10, 9.0, 8)}),
+        "first label of each row": in_bins({5: (8, 4.4, 4)}),
+    },
     30,
 )
 
@@ -66,9 +70,9 @@ def test_it_says_what_it_was_told():
         "decoder &#x27;logistic&#x27;",
         "forest: 0.600, 5,000 parameters",
         "predicted labels: probability 0.900, precision 0.800, of 10",
-        "predicted labels all 100 0.180 0.188 -0.008",
+        "predicted labels all 100 0.180 0.190 -0.010",
         "predicted labels 0.90 to 1.00 10 0.900 0.800 +0.100",
-        "first label of each row 0.50 to 0.60 7 0.550 0.500 +0.050",
+        "first label of each row 0.50 to 0.60 8 0.550 0.500 +0.050",
     ):
         assert said in text, said
 
@@ -90,9 +94,9 @@ def test_sentences():
         "Of the labels in 10 rows or more it knows best label 7, label 6 and label 5, and least "
         "label 0, label 1 and label 2." in told
     )
-    for gap, word in ((0.3, "high"), (-0.3, "low"), (0.05, "")):
-        bins = (Bin(0.4, 0.5, 40, 0.45, 0.45 - gap), Bin(0.9, 1.0, 60, 0.95, 0.95 - gap))
-        told = says(replace(FACTS, suggested=(Suggested("predicted labels", bins),)))
+    for hits, word in ((40, "high"), (95, "low"), (70, "")):
+        bins = in_bins({4: (40, 18.0, 0), 9: (60, 57.0, hits)})
+        told = says(replace(FACTS, suggested={"predicted labels": bins}))
         sentence = f"Its probabilities are too {word}: the predicted labels have a mean probability"
         assert any(one.startswith(sentence) for one in told) == bool(word)
     silent = tuple(replace(label, n_given=0, n_right=0) for label in LABELS)
@@ -106,7 +110,7 @@ def test_what_there_is_nothing_to_say_about_is_left_out():
         settings={},
         mistakes=(),
         tried=(),
-        suggested=(),
+        suggested={},
         n_parameters=None,
         n_bytes=None,
         unexplained="Nobody knows why.",

@@ -3,76 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-__all__ = ["Bin", "LabelFacts", "Misjudged", "ModelFacts", "Suggested", "Tried"]
+from compactlearn.metrics._reliability import ReliabilityTable
 
 
 @dataclass(frozen=True)
 class LabelFacts:
-    """One label on the held-out rows.
-
-    Parameters
-    ----------
-    name : str
-    n_present, n_given, n_right : int
-        Rows that have the label, rows that the model gives it, and rows of both.
-    words : tuple of str
-        The features that speak for it most; empty where the model cannot be explained.
-    near : tuple of str
-        Labels that the model takes for similar.
-    """
+    """One label on the held-out rows."""
 
     name: str
-    n_present: int
-    n_given: int
-    n_right: int
-    words: tuple[str, ...] = ()
-    near: tuple[str, ...] = ()
+    n_present: int  # rows that have the label
+    n_given: int  # rows that the model gives it
+    n_right: int  # rows of both
+    words: tuple[str, ...] = ()  # features that speak for it most, if the model can be explained
+    near: tuple[str, ...] = ()  # labels that the model takes for similar
 
     @property
     def precision(self) -> float | None:
-        """Of the rows that it was given, how many have it; None of none."""
+        """The share of right ones among the rows that it was given; None of none."""
         return self.n_right / self.n_given if self.n_given else None
 
     @property
     def recall(self) -> float | None:
-        """Of the rows that have it, how many it was given; None of none."""
+        """The share of rows with the label that it was given; None of none."""
         return self.n_right / self.n_present if self.n_present else None
 
     @property
     def f1(self) -> float | None:
-        """Of both; None where nothing has it and nothing was given it."""
+        """F1; None if no row has the label and none was given it."""
         both = self.n_given + self.n_present
         return 2 * self.n_right / both if both else None
 
 
 @dataclass(frozen=True)
 class Misjudged:
-    """A label that the model was sure about and wrong.
+    """A label that the model was sure about and wrong."""
 
-    Parameters
-    ----------
-    row : int
-        The place of the row among the held-out ones.
-    label : str
-    given : bool
-        True: it was given and is not there; False: it is there and was not given.
-    margin : float
-        The score above the threshold.
-    speaks_for, speaks_against : tuple of str
-        Names of terms, strongest first.
-    text : str
-        What the row says, where it is a text.
-    """
-
-    row: int
+    row: int  # its place among the held-out rows
     label: str
-    given: bool
-    margin: float
-    speaks_for: tuple[str, ...] = ()
+    given: bool  # True: given and not there; False: there and not given
+    margin: float  # the score above the threshold
+    speaks_for: tuple[str, ...] = ()  # names of terms, strongest first
     speaks_against: tuple[str, ...] = ()
-    text: str = ""
+    text: str = ""  # what the row says, where it is a text
 
 
 @dataclass(frozen=True)
@@ -83,109 +57,29 @@ class Tried:
     n_parameters: int
     score: float
     deviation: float | None
-    taken: bool
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Suggested labels of similar probability.
-
-    Parameters
-    ----------
-    low, high : float
-        Bounds of the probabilities.
-    count : int
-        Number of suggestions.
-    mean_probability : float
-    precision : float
-        Share of the suggestions that are right.
-    """
-
-    low: float
-    high: float
-    count: int
-    mean_probability: float
-    precision: float
-
-    @property
-    def gap(self) -> float:
-        """Mean probability minus precision."""
-        return self.mean_probability - self.precision
-
-
-@dataclass(frozen=True)
-class Suggested:
-    """Reliability of the labels that a model suggests.
-
-    Parameters
-    ----------
-    name : str
-        Which labels: those predicted, or the best k of each row.
-    bins : tuple of Bin
-        Those that are not empty, in order.
-    """
-
-    name: str
-    bins: tuple[Bin, ...]
-
-    @property
-    def whole(self) -> Bin:
-        """All suggestions in one bin."""
-        count = sum(one.count for one in self.bins)
-        means = [
-            sum(one.count * value for one, value in zip(self.bins, values, strict=True)) / count
-            for values in (
-                [one.mean_probability for one in self.bins],
-                [one.precision for one in self.bins],
-            )
-        ]
-        return Bin(0.0, 1.0, count, *means)
+    selected: bool
 
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """All that the page says.
+    """All that the page says."""
 
-    Parameters
-    ----------
-    kind : str
-        The name of the model's class.
-    settings : mapping of str to str
-        Parameters that are not the usual ones, as they are written.
-    n_rows, n_features, n_labels : int
-        Of the held-out rows.
-    n_parameters, n_bytes : int or None
-        What the model keeps.
-    metrics : mapping of str to float
-        On the held-out rows.
-    labels : tuple of LabelFacts
-    mistakes : tuple of Misjudged
-        The surest first.
-    tried : tuple of Tried
-        What a search has tried, judged by ``tried_by``.
-    suggested : tuple of Suggested
-        Empty where the model has no probabilities.
-    n_rows_of_words : int
-        From how many rows of a label its words are, at most.
-    unexplained : str
-        Why there are no words; empty where there are.
-    """
-
-    kind: str
-    settings: Mapping[str, str]
-    n_rows: int
+    kind: str  # the name of the model's class
+    settings: Mapping[str, str]  # parameters that do not have their default values
+    n_rows: int  # held-out rows
     n_features: int
     n_labels: int
     n_parameters: int | None
     n_bytes: int | None
-    metrics: Mapping[str, float]
+    metrics: Mapping[str, float]  # on the held-out rows
     labels: tuple[LabelFacts, ...]
-    mistakes: tuple[Misjudged, ...] = ()
-    tried: tuple[Tried, ...] = ()
+    mistakes: tuple[Misjudged, ...] = ()  # the surest first
+    tried: tuple[Tried, ...] = ()  # what a search has tried, judged by ``tried_by``
     tried_by: str = ""
-    suggested: tuple[Suggested, ...] = ()
-    n_rows_of_words: int = 0
-    unexplained: str = ""
+    # Of predicted labels, and of the best few of each row; empty without probabilities.
+    suggested: Mapping[str, ReliabilityTable] = field(default_factory=dict)
+    n_rows_of_words: int = 0  # from how many rows of a label its words are, at most
+    unexplained: str = ""  # why there are no words
 
     @property
     def n_present(self) -> int:

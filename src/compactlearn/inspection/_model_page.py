@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
-from compactlearn.inspection._model_facts import Bin, LabelFacts, Misjudged, ModelFacts
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection.charts import Dot, Series, line_chart, scatter
 from compactlearn.inspection.page_parts import (
     arrow,
@@ -21,17 +22,16 @@ from compactlearn.inspection.page_parts import (
     wrapped,
 )
 from compactlearn.inspection.page_shell import whole_page
+from compactlearn.metrics._reliability import ReliabilityTable
 
-__all__ = ["model_page", "says"]
-
-_FREQUENT = 10  # held-out rows from which on the figures of a label say something
+_FREQUENT = 10  # held-out rows from which on the metrics of a label say something
 _NAMED = 3
 _LARGE_GAP = 0.1  # between mean probability and precision
 _TILES = ("average_precision", "micro_f1", "macro_f1", "one_error", "predicted_calibration_error")
 
 
 def model_page(facts: ModelFacts, heading: str = "A model, looked at") -> str:
-    """The whole page; the same values give the same bytes."""
+    """Return the whole page; the same values give the same bytes."""
     sections = [
         ("labels", "Labels", _labels(facts)),
         ("mistakes", "Mistakes worth reading", _mistakes(facts)),
@@ -40,12 +40,13 @@ def model_page(facts: ModelFacts, heading: str = "A model, looked at") -> str:
         ("metrics", "All metrics", _metrics(facts)),
         ("settings", "Settings", _settings(facts)),
     ]
-    shown = [one for one in sections if one[2]]
-    links = " ".join(f'<a href="#{name}">{escape(text)}</a>' for name, text, _ in shown)
+    present = [one for one in sections if one[2]]
+    links = " ".join(f'<a href="#{name}">{escape(text)}</a>' for name, text, _ in present)
     main = _tiles(facts) + "".join(
-        f'<h2 id="{name}">{escape(text)}</h2>{inside}' for name, text, inside in shown
+        f'<h2 id="{name}">{escape(text)}</h2>{inside}' for name, text, inside in present
     )
-    return whole_page(heading, _lede(facts) + said(says(facts)), links, main, _footer())
+    footer = "<p>Made by compactlearn. This page asks for nothing from any network.</p>"
+    return whole_page(heading, _lede(facts) + said(says(facts)), links, main, footer)
 
 
 def _lede(facts: ModelFacts) -> str:
@@ -69,10 +70,32 @@ def _tiles(facts: ModelFacts) -> str:
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
 
+# ---- tables -------------------------------------------------------------------------------------
+
+
+def _table(
+    name: str, caption: str, columns: Sequence[str], rows: Sequence[str], kind: str = "wide tall"
+) -> str:
+    heads = [head(text) for text in columns]
+    return wrapped(name, escape(caption), heads, rows, "", caption, kind=kind)
+
+
+def _row(name: str, *cells: str) -> str:
+    return f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+
+
+def _text_cell(text: str, kind: str = "wrap") -> str:
+    return f'<td class="{kind}">{escape(text)}</td>'
+
+
+def _number_cells(form: str, *values: float | None) -> list[str]:
+    return [number_cell(value, "" if value is None else f"{value:{form}}") for value in values]
+
+
 def _labels(facts: ModelFacts) -> str:
-    columns = ["Label", "Rows", "Given", "F1", "Precision", "Recall"]
     has_words = any(label.words for label in facts.labels)
     has_near = any(label.near for label in facts.labels)
+    columns = ["Label", "Rows", "Given", "F1", "Precision", "Recall"]
     columns += ["Words that speak for it"] * has_words + ["Similar labels"] * has_near
     order = sorted(facts.labels, key=lambda label: (-label.n_present, label.name))
     rows = [_label_row(label, has_words, has_near) for label in order]
@@ -87,30 +110,18 @@ def _labels(facts: ModelFacts) -> str:
         )
     elif facts.unexplained:
         about += f" {facts.unexplained}"
-    table = wrapped(
-        "label-table",
-        "Labels",
-        [head(text) for text in columns],
-        rows,
-        "",
-        "Labels",
-        kind="wide tall",
-    )
+    table = _table("label-table", "Labels", columns, rows)
     return f"<p>{prose(about)}</p>{filter_box('label-table', 'a label')}{table}"
 
 
 def _label_row(label: LabelFacts, has_words: bool, has_near: bool) -> str:
-    cells = [
-        number_cell(label.n_present, f"{label.n_present:,}"),
-        number_cell(label.n_given, f"{label.n_given:,}"),
-        *(
-            number_cell(value, "" if value is None else f"{value:.2f}")
-            for value in (label.f1, label.precision, label.recall)
-        ),
-    ]
-    cells += [f'<td class="wrap">{escape(", ".join(label.words))}</td>'] * has_words
-    cells += [f'<td class="wrap">{escape(", ".join(label.near))}</td>'] * has_near
-    return f'<tr><th scope="row">{escape(label.name)}</th>{"".join(cells)}</tr>'
+    return _row(
+        label.name,
+        *_number_cells(",", label.n_present, label.n_given),
+        *_number_cells(".2f", label.f1, label.precision, label.recall),
+        *[_text_cell(", ".join(label.words))] * has_words,
+        *[_text_cell(", ".join(label.near))] * has_near,
+    )
 
 
 def _mistakes(facts: ModelFacts) -> str:
@@ -118,37 +129,82 @@ def _mistakes(facts: ModelFacts) -> str:
         return ""
     has_text = any(one.text for one in facts.mistakes)
     columns = ["Label", "What is wrong", "Row", "Score above threshold", "Speaks for it"]
-    columns += ["Speaks against it", *(["The row"] if has_text else [])]
+    columns += ["Speaks against it"] + ["The row"] * has_text
     rows = [_mistake_row(one, has_text) for one in facts.mistakes]
     return (
         "<p>Labels that the model was surest about and wrong. Some are mistakes of the model, and "
-        "some of whoever gave the labels.</p>"
-        + filter_box("mistake-table", "a label")
-        + wrapped(
-            "mistake-table",
-            "Mistakes",
-            [head(text) for text in columns],
-            rows,
-            "",
-            "Mistakes",
-            kind="wide tall",
-        )
+        f"some of whoever gave the labels.</p>{filter_box('mistake-table', 'a label')}"
+        f"{_table('mistake-table', 'Mistakes', columns, rows)}"
     )
 
 
 def _mistake_row(one: Misjudged, has_text: bool) -> str:
-    wrong = "given, and not there" if one.given else "there, and not given"
-    cells = [
-        f'<td class="left">{wrong}</td>',
-        number_cell(one.row, f"{one.row}"),
-        number_cell(one.margin, f"{one.margin:+.3f}"),
-        *(
-            f'<td class="wrap">{escape(", ".join(names))}</td>'
-            for names in (one.speaks_for, one.speaks_against)
-        ),
-        *([f'<td class="wrap">{escape(one.text)}</td>'] if has_text else []),
+    return _row(
+        one.label,
+        _text_cell("given, and not there" if one.given else "there, and not given", "left"),
+        *_number_cells("d", one.row),
+        *_number_cells("+.3f", one.margin),
+        *(_text_cell(", ".join(names)) for names in (one.speaks_for, one.speaks_against)),
+        *[_text_cell(one.text)] * has_text,
+    )
+
+
+def _probabilities(facts: ModelFacts) -> str:
+    if not facts.suggested:
+        return ""
+    about = (
+        "Suggested labels by their probability: how many there are, their mean probability, their "
+        "precision (the share that is right), and the gap between the two. A positive gap means "
+        "that the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
+    )
+    columns = ["Suggested", "Probability", "Labels", "Mean probability", "Precision", "Gap"]
+    rows = [
+        _row(
+            name,
+            _text_cell(bounds, "left"),
+            *_number_cells(",", count),
+            *_number_cells(".3f", probability, precision),
+            *_number_cells("+.3f", probability - precision),
+        )
+        for name, table in facts.suggested.items()
+        for bounds, count, probability, precision in [("all", *_whole(table)), *_bins(table)]
     ]
-    return f'<tr><th scope="row">{escape(one.label)}</th>{"".join(cells)}</tr>'
+    caption = "Probabilities of suggested labels"
+    return f"<p>{prose(about)}</p>{_table('probability-table', caption, columns, rows)}"
+
+
+def _whole(table: ReliabilityTable) -> tuple[int, float, float]:
+    """Return the number of all suggestions, their mean probability and their precision."""
+    total = table.total
+    return total, float(table.probability_sum.sum()) / total, float(table.present.sum()) / total
+
+
+def _bins(table: ReliabilityTable) -> Iterable[tuple[str, int, float, float]]:
+    """Yield bounds, number, mean probability and precision of the bins that are not empty."""
+    columns = (table.edges[:-1], table.edges[1:], table.count, table.mean_probability)
+    for low, high, count, mean, precision in zip(*columns, table.precision, strict=True):
+        if count:
+            yield f"{low:.2f} to {high:.2f}", int(count), float(mean), float(precision)
+
+
+def _metrics(facts: ModelFacts) -> str:
+    rows = [
+        _row(
+            f"{title(name)} {arrow(name)}",
+            number_cell(facts.metrics[name], number(facts.metrics[name])),
+        )
+        for name in metric_order(facts.metrics)
+    ]
+    return _table("metric-table", "All metrics", ("Metric", "On the held-out rows"), rows, "wide")
+
+
+def _settings(facts: ModelFacts) -> str:
+    settings = sorted(facts.settings.items())
+    rows = [_row(name, _text_cell(value, "left")) for name, value in settings]
+    return _table("setting-table", facts.kind, ("Parameter", "Value"), rows, "wide") if rows else ""
+
+
+# ---- figures ------------------------------------------------------------------------------------
 
 
 def _figures(facts: ModelFacts) -> str:
@@ -164,53 +220,46 @@ def _figures(facts: ModelFacts) -> str:
     )
 
 
-def _size_figure(facts: ModelFacts) -> list[tuple[str, str]]:
+def _size_figure(facts: ModelFacts) -> Iterable[tuple[str, str]]:
     if len(facts.tried) < 2:
-        return []
-    series = []
-    for style, (name, taken) in enumerate((("taken", True), ("tried", False))):
-        points = [
-            (
-                float(one.n_parameters),
-                one.score,
-                one.deviation,
-                f"{one.name}: {one.score:.3f}, {one.n_parameters:,} parameters",
-            )
-            for one in sorted(facts.tried, key=lambda one: one.n_parameters)
-            if one.taken is taken
-        ]
-        series.append(Series(name, points, style, loose=True))
-    svg = line_chart(
-        "Accuracy against size",
-        series,
-        "parameters that the model keeps",
-        title(facts.tried_by),
-        log_x=True,
-    )
-    return [(svg, f"What the search tried, by cross-validation: {title(facts.tried_by)}.")]
-
-
-def _frequency_figure(facts: ModelFacts) -> list[tuple[str, str]]:
+        return
+    order = sorted(facts.tried, key=lambda one: one.n_parameters)
     points = [
-        (float(label.n_present), label.f1, None, f"{label.name}: F1 {label.f1:.2f}")
-        for label in sorted(facts.labels, key=lambda label: label.n_present)
-        if label.n_present and label.f1 is not None
-    ]
-    if len(points) < 2:
-        return []
-    groups: dict[int, list[tuple[float, float, None, str]]] = {}  # by powers of two
-    for point in points:
-        groups.setdefault(int(point[0]).bit_length(), []).append(point)
-    line = [
         (
-            sum(p[0] for p in own) / len(own),
-            sum(p[1] for p in own) / len(own),
-            None,
-            f"{counted(len(own), 'label')} in {2 ** (size - 1):,} to {2**size - 1:,} rows: "
-            f"mean F1 {sum(p[1] for p in own) / len(own):.2f}",
+            float(one.n_parameters),
+            one.score,
+            one.deviation,
+            f"{one.name}: {one.score:.3f}, {one.n_parameters:,} parameters",
         )
-        for size, own in sorted(groups.items())
+        for one in order
     ]
+    series = [
+        Series(
+            name,
+            [point for point, one in zip(points, order, strict=True) if one.selected is selected],
+            style,
+            loose=True,
+        )
+        for style, (name, selected) in enumerate((("selected", True), ("tried", False)))
+    ]
+    judge, across = title(facts.tried_by), "parameters that the model keeps"
+    svg = line_chart("Accuracy against size", series, across, judge, log_x=True)
+    yield svg, f"What the search tried, by cross-validation: {judge}."
+
+
+def _frequency_figure(facts: ModelFacts) -> Iterable[tuple[str, str]]:
+    groups: dict[int, list[tuple[int, float]]] = {}  # frequencies and F1, by powers of two
+    for label in facts.labels:
+        if label.n_present and label.f1 is not None:
+            of = groups.setdefault(label.n_present.bit_length(), [])
+            of.append((label.n_present, label.f1))
+    if sum(map(len, groups.values())) < 2:
+        return
+    line = []
+    for size, own in sorted(groups.items()):
+        rows, f1 = (sum(column) / len(own) for column in zip(*own, strict=True))
+        span = f"{2 ** (size - 1):,} to {2**size - 1:,} rows"
+        line.append((rows, f1, None, f"{counted(len(own), 'label')} in {span}: mean F1 {f1:.2f}"))
     svg = line_chart(
         "Frequent and rare labels",
         [Series("mean F1 of the labels", line, 0, heavy=True)],
@@ -218,100 +267,30 @@ def _frequency_figure(facts: ModelFacts) -> list[tuple[str, str]]:
         "F1",
         log_x=True,
     )
-    return [(svg, "The mean F1 of labels that are about as frequent.")]
+    yield svg, "The mean F1 of labels that are about as frequent."
 
 
-def _probabilities(facts: ModelFacts) -> str:
-    if not facts.suggested:
-        return ""
-    about = (
-        "Suggested labels by their probability: how many there are, their mean probability, their "
-        "precision (the share that is right), and the gap between the two. A positive gap means "
-        "that the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
-    )
-    columns = ["Suggested", "Probability", "Labels", "Mean probability", "Precision", "Gap"]
-    rows = [
-        _bin_row(one.name, of, bin)
-        for one in facts.suggested
-        for of, bin in [
-            ("all", one.whole),
-            *((f"{bin.low:.2f} to {bin.high:.2f}", bin) for bin in one.bins),
-        ]
-    ]
-    table = wrapped(
-        "probability-table",
-        "Probabilities of suggested labels",
-        [head(text) for text in columns],
-        rows,
-        "",
-        "Probabilities of suggested labels",
-        kind="wide tall",
-    )
-    return f"<p>{prose(about)}</p>{table}"
-
-
-def _bin_row(name: str, probability: str, one: Bin) -> str:
-    cells = [
-        f'<td class="left">{escape(probability)}</td>',
-        number_cell(one.count, f"{one.count:,}"),
-        number_cell(one.mean_probability, f"{one.mean_probability:.3f}"),
-        number_cell(one.precision, f"{one.precision:.3f}"),
-        number_cell(one.gap, f"{one.gap:+.3f}"),
-    ]
-    return f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
-
-
-def _reliability_figure(facts: ModelFacts) -> list[tuple[str, str]]:
+def _reliability_figure(facts: ModelFacts) -> Iterable[tuple[str, str]]:
     dots = [
         Dot(
-            bin.mean_probability,
-            f"{one.name}: probability {bin.mean_probability:.3f}, precision {bin.precision:.3f}, "
-            f"of {bin.count:,}",
+            probability,
+            f"{name}: probability {probability:.3f}, precision {precision:.3f}, of {count:,}",
             style,
-            bin.precision,
+            precision,
         )
-        for style, one in enumerate(facts.suggested)
-        for bin in one.bins
+        for style, (name, table) in enumerate(facts.suggested.items())
+        for _, count, probability, precision in _bins(table)
     ]
     if len(dots) < 2:
-        return []
-    svg = scatter(
-        "Reliability of suggested labels",
-        dots,
-        "mean probability",
-        "precision",
-        [(one.name, style) for style, one in enumerate(facts.suggested)],
-    )
-    caption = (
+        return
+    styles = [(name, style) for style, name in enumerate(facts.suggested)]
+    heading = "Reliability of suggested labels"
+    svg = scatter(heading, dots, "mean probability", "precision", styles)
+    yield (
+        svg,
         "Each mark is a bin of suggested labels. On the line probabilities are right; below it the "
-        "model is overconfident."
+        "model is overconfident.",
     )
-    return [(svg, caption)]
-
-
-def _metrics(facts: ModelFacts) -> str:
-    rows = [
-        f'<tr><th scope="row">{escape(title(name))} {arrow(name)}</th>'
-        f"{number_cell(facts.metrics[name], number(facts.metrics[name]))}</tr>"
-        for name in metric_order(facts.metrics)
-    ]
-    heads = [head(text) for text in ("Metric", "On the held-out rows")]
-    return wrapped("metric-table", "All metrics", heads, rows, "", "All metrics")
-
-
-def _settings(facts: ModelFacts) -> str:
-    if not facts.settings:
-        return ""
-    rows = [
-        f'<tr><th scope="row">{escape(name)}</th><td class="left">{escape(value)}</td></tr>'
-        for name, value in sorted(facts.settings.items())
-    ]
-    heads = [head(text) for text in ("Parameter", "Value")]
-    return wrapped("setting-table", escape(facts.kind), heads, rows, "", "Settings")
-
-
-def _footer() -> str:
-    return "<p>Made by compactlearn. This page asks for nothing from any network.</p>"
 
 
 # ---- sentences ----------------------------------------------------------------------------------
@@ -332,17 +311,17 @@ def says(facts: ModelFacts) -> list[str]:
         )
     elif facts.n_present:
         found.append("It gives no label to any of these rows; its threshold is too high for them.")
-    found += [
-        f"Its probabilities are too {'high' if whole.gap > 0 else 'low'}: the {one.name} have a "
-        f"mean probability of {_share(whole.mean_probability)}, and {_share(whole.precision)} are "
-        "right."
-        for one in facts.suggested[:1]
-        if abs((whole := one.whole).gap) > _LARGE_GAP and whole.count >= _FREQUENT
-    ]
+    for name, table in list(facts.suggested.items())[:1]:
+        count, probability, precision = _whole(table)
+        if abs(probability - precision) > _LARGE_GAP and count >= _FREQUENT:
+            found.append(
+                f"Its probabilities are too {'high' if probability > precision else 'low'}: the "
+                f"{name} have a mean probability of {_share(probability)}, and {_share(precision)} "
+                "are right."
+            )
     judged = [(one.f1 or 0.0, one.name) for one in facts.labels if one.n_present >= _FREQUENT]
     if len(judged) > 2 * _NAMED:
-        judged.sort()
-        names = [name for _, name in judged]
+        names = [name for _, name in sorted(judged)]
         found.append(
             f"Of the labels in {_FREQUENT} rows or more it knows best "
             f"{_listed(names[: -_NAMED - 1 : -1])}, and least {_listed(names[:_NAMED])}."

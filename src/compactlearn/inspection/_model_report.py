@@ -1,12 +1,10 @@
-"""A fitted model and held-out rows become one page that can be sent to somebody.
-
-The page itself is made from plain values (``report/html/model_page.py``); here they are gathered.
-"""
+"""A fitted model and held-out rows become one page: what it shows is gathered here."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -22,14 +20,7 @@ from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import NotExplained
 from compactlearn.inspection._explain import explain, labels_in_space, mean_terms, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels
-from compactlearn.inspection._model_facts import (
-    Bin,
-    LabelFacts,
-    Misjudged,
-    ModelFacts,
-    Suggested,
-    Tried,
-)
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
 from compactlearn.inspection._model_page import model_page
 from compactlearn.metrics._reliability import ReliabilityTable, reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
@@ -156,7 +147,7 @@ def inspect_model(
 
 
 def _texts(X: Any) -> Sequence[str] | None:
-    """Rows that are texts, which a page can show."""
+    """Return rows that are texts, which a page can show."""
     rows = X if isinstance(X, list | tuple) or np.ndim(X) == 1 else []
     return list(rows) if len(rows) and all(isinstance(row, str) for row in rows) else None
 
@@ -168,7 +159,7 @@ def _counts(ones: scipy.sparse.csr_array) -> list[int]:
 def _words(
     model: Any, X: Any, present: scipy.sparse.csr_array, names: Sequence[str] | None
 ) -> tuple[list[tuple[str, ...]], str]:
-    """The features that speak for each label most, on rows that have it."""
+    """Return the features that speak for each label most, on rows that have it."""
     rows, labels = [], []
     for j, column in enumerate(np.split(present.tocsc().indices, present.tocsc().indptr[1:-1])):
         rows.append(np.sort(column)[:_ROWS_OF_WORDS])
@@ -196,84 +187,61 @@ def _near(model: Any, called: LabelNames) -> list[tuple[str, ...]]:
 def _mistakes(
     model: Any,
     X: Any,
-    said: tuple[Any, Any],  # what was given, and what is there
+    decided: tuple[Any, Any],  # what was given, and what is there
     called: LabelNames,
     names: Sequence[str] | None,
     count: int,
     texts: Sequence[str] | None,
 ) -> tuple[Misjudged, ...]:
-    """Half of them given and not there, half there and not given; the surest of each."""
+    """Return the surest mistakes, half of them given and not there, half there and not given."""
     scores = np.asarray(scores_to_rank(model, X), dtype=np.float64)
     if called.two_classes:
         scores = np.column_stack([-scores.ravel(), scores.ravel()])
     threshold = getattr(model, "threshold_", 0.0)
     margins = scores - (0.0 if threshold is None or called.two_classes else threshold)
-    given, there = (part.toarray() > 0 for part in said)
+    given, there = (part.toarray() > 0 for part in decided)
     found = []
     for chosen, order in ((given & ~there, -1.0), (there & ~given, 1.0)):
         rows, labels = np.nonzero(chosen)
         surest = np.argsort(order * margins[rows, labels], kind="stable")[: (count + 1) // 2]
         found += [(int(rows[k]), int(labels[k]), order < 0) for k in surest]
-    found = found[:count] if count else []
-    return tuple(
-        _misjudged(model, X, row, called.names[j], kind, float(margins[row, j]), names, texts)
-        for row, j, kind in found
-    )
+    mistakes = []
+    for row, j, wrong in found[:count]:
+        text = "" if texts is None else texts[row][:_TEXT]
+        pro: tuple[str, ...] = ()
+        contra: tuple[str, ...] = ()
+        with suppress(NotExplained):
+            one = take_rows(X, [row])
+            (why,) = explain(model, one, called.names[j], k=_WORDS, feature_names=names)
+            pro = tuple(term.title for term in why.speaks_for)
+            contra = tuple(term.title for term in why.speaks_against)
+        margin = float(margins[row, j])
+        mistakes.append(Misjudged(row, called.names[j], wrong, margin, pro, contra, text))
+    return tuple(mistakes)
 
 
-def _misjudged(
-    model: Any,
-    X: Any,
-    row: int,
-    label: str,
-    given: bool,
-    margin: float,
-    names: Sequence[str] | None,
-    texts: Sequence[str] | None,
-) -> Misjudged:
-    text = "" if texts is None else texts[row][:_TEXT]
-    try:
-        (why,) = explain(model, take_rows(X, [row]), label, k=_WORDS, feature_names=names)
-    except NotExplained:
-        return Misjudged(row, label, given, margin, text=text)
-    speaks_for, speaks_against = (
-        tuple(term.title for term in part) for part in (why.speaks_for, why.speaks_against)
-    )
-    return Misjudged(row, label, given, margin, speaks_for, speaks_against, text)
-
-
-def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> tuple[Suggested, ...]:
-    """Reliability of predicted labels, of the first one of each row and of the best few."""
+def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> dict[str, ReliabilityTable]:
+    """Return the reliability of predicted labels, of the first one of each row and the best few."""
     if not hasattr(model, "predict_proba"):
-        return ()
+        return {}
     P = predicted_probabilities(model, X)
     if np.shape(P) != truth.shape:
-        return ()
-    asked: list[tuple[str, dict[str, Any]]] = [("predicted labels", {"labels": given})]
-    asked += [(_best(k), {"k": k}) for k in (1, _BEST) if k < truth.shape[1]]
-    found = [(name, reliability_of(truth, P, bins=_BINS, **how)) for name, how in asked]
-    return tuple(Suggested(name, _bins(table)) for name, table in found if table.total)
-
-
-def _best(k: int) -> str:
-    return "first label of each row" if k == 1 else f"best {k} labels of each row"
-
-
-def _bins(table: ReliabilityTable) -> tuple[Bin, ...]:
-    return tuple(
-        Bin(
-            float(table.edges[k]),
-            float(table.edges[k + 1]),
-            int(table.count[k]),
-            float(table.mean_probability[k]),
-            float(table.precision[k]),
-        )
-        for k in np.flatnonzero(table.count)
-    )
+        return {}
+    asked: dict[str, dict[str, Any]] = {
+        "predicted labels": {"labels": given},
+        "first label of each row": {"k": 1},
+        f"best {_BEST} labels of each row": {"k": _BEST},
+    }
+    tables = {
+        name: reliability_of(truth, P, bins=_BINS, **how)
+        for name, how in asked.items()
+        if how.get("k", 0) < truth.shape[1]
+    }
+    return {name: table for name, table in tables.items() if table.total}
 
 
 def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
-    """What a search for the best model has tried."""
+    """Return what a search for the best model has tried."""
     rows: NDArray[Any] | list[Any] = getattr(model, "leaderboard_", [])
     scoring = getattr(model, "scoring", "")
     tried = tuple(
@@ -284,18 +252,18 @@ def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
 
 
 def _settings(model: Any) -> dict[str, str]:
-    """Parameters that differ from the usual ones."""
+    """Return the parameters that do not have their default values."""
     if not hasattr(model, "get_params"):
         return {}
     try:
         usual = type(model)().get_params(deep=False)
     except TypeError:  # a model of others, that cannot be made without arguments
         usual = {}
-    own = model.get_params(deep=False)
+    own = {name: _written(value) for name, value in model.get_params(deep=False).items()}
     return {
-        name: _written(value)
-        for name, value in own.items()
-        if name not in usual or _written(value) != _written(usual[name])
+        name: text
+        for name, text in own.items()
+        if name not in usual or text != _written(usual[name])
     }
 
 
