@@ -1131,7 +1131,18 @@ def inspected() -> Outputs:
     model = compact(cl.CMLL(10, 8), decoder="logistic").fit(data.X, data.Y)
     facts = inspection.inspect_model(model, data.new, data.truth, n_mistakes=5)
     table = overconfidence(data.truth, model.predict_proba(data.new), model.predict(data.new))
-    return {"facts": dataclasses.replace(facts, metrics={**facts.metrics, **table})}
+    suggested = [{"name": name, "bins": bins(found)} for name, found in facts.suggested.items()]
+    named = {**dict(vars(facts)), "suggested": suggested}
+    return {"facts": {**named, "metrics": {**facts.metrics, **table}}}
+
+
+def bins(table: metrics.ReliabilityTable) -> dict[str, Any]:
+    """Return the bins of a table that are not empty."""
+    there = table.count > 0
+    found = {
+        name: getattr(table, name)[there] for name in ("count", "mean_probability", "precision")
+    }
+    return {**found, "low": table.edges[:-1][there], "high": table.edges[1:][there]}
 
 
 @each({name: name for name in ("average_precision", "micro_f1", "log_loss", "precision_at_3")})
