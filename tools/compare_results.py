@@ -814,7 +814,6 @@ def kernel_of_others(name: str) -> Outputs:
         "cardinality": {"strategy": "cardinality", "never_empty": True},
         "top-k": {"strategy": "top-k"},
         "top-2": {"strategy": "top-k", "k": 2},
-        "number": {"strategy": 0.3},
     }
 )
 def threshold_tuner(options: dict[str, Any]) -> Outputs:

@@ -13,12 +13,10 @@ from sklearn.model_selection import (
     KFold,
     ShuffleSplit,
     cross_val_predict,
-    cross_validate,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils import get_tags
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.decoding._thresholds import tune
@@ -105,20 +103,6 @@ def test_scores_are_of_rows_not_seen():
     assert tuner.threshold_ < 0.0  # seen rows would give 0.5; of others all labels is best
 
 
-@pytest.mark.parametrize("strategy", [0.3, np.array([0.1, 0.2, 0.3, 0.4]), [0.1, 0.2, 0.3, 0.4]])
-def test_thresholds_as_given(strategy):
-    X, Y = make_data(seed=3)
-    tuner = ThresholdTuner(BASES["compact"], strategy=strategy).fit(X, Y)
-    np.testing.assert_array_equal(tuner.threshold_, strategy)
-    np.testing.assert_array_equal(tuner.predict(X), tuner.decision_function(X) > strategy)
-
-
-def test_a_score_at_the_threshold_is_not_above_it():
-    X = np.array([[0.5, 0.2], [0.6, 0.5], [0.1, 0.7]])
-    tuner = ThresholdTuner(Given(), strategy=0.5).fit(X, np.array([[1, 0], [0, 1], [1, 1]]))
-    np.testing.assert_array_equal(tuner.predict(X), [[0, 0], [1, 0], [0, 1]])
-
-
 @pytest.mark.parametrize("k", [1, 2, 9])
 def test_top_k(k):
     X, Y = make_data(seed=4)
@@ -148,8 +132,9 @@ def test_top_k_of_the_mean_number_of_labels(labels, expected):
 
 def test_never_empty():
     X, Y = make_data(seed=6)
-    plain = ThresholdTuner(BASES["compact"], strategy=0.8).fit(X, Y)
-    full = ThresholdTuner(BASES["compact"], strategy=0.8, never_empty=True).fit(X, Y)
+    options = {"strategy": "cardinality", "random_state": 0}
+    plain = ThresholdTuner(BASES["compact"], **options).fit(X, Y)
+    full = ThresholdTuner(BASES["compact"], never_empty=True, **options).fit(X, Y)
     before, after = plain.predict(X), full.predict(X)
     empty = ~before.any(axis=1)
     assert 0 < empty.sum() < len(X)
@@ -259,43 +244,6 @@ def test_sparse_labels_and_frames():
             np.testing.assert_array_equal(again.predict(form), first.predict(X))
 
 
-def test_fitted_attributes():
-    X, Y = make_data(seed=14)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    tuner = ThresholdTuner(BASES["compact"]).fit(frame, Y)
-    assert tuner.n_labels_ == 4
-    assert tuner.n_features_in_ == 6
-    assert tuner.feature_names_in_.tolist() == list("abcdef")
-    np.testing.assert_array_equal(tuner.classes_, np.arange(4))
-    tuner.fit(X, Y)
-    assert not hasattr(tuner, "feature_names_in_")
-    tags = get_tags(tuner)
-    assert tags.classifier_tags.multi_label
-    assert not tags.classifier_tags.multi_class
-    assert tags.input_tags.sparse
-
-
-def test_parameters_and_clones():
-    tuner = ThresholdTuner(CMLLClassifier(), strategy="per-label", cv=3, never_empty=True)
-    params = tuner.get_params()
-    assert params["strategy"] == "per-label"
-    assert params["estimator__alpha"] == 1.0
-    other = clone(tuner).set_params(estimator__alpha=7.0, k=2)
-    assert other.estimator.alpha == 7.0
-    assert tuner.estimator.alpha == 1.0
-    X, Y = make_data(seed=15)
-    assert other.fit(X, Y).estimator_.alpha == 7.0
-
-
-def test_cross_validate():
-    X, Y = make_data(seed=16)
-    for name in ("compact", "multi-output"):
-        found = cross_validate(
-            ThresholdTuner(BASES[name], random_state=0), X, Y, cv=3, scoring="f1_micro"
-        )
-        assert (found["test_score"] > 0.4).all()
-
-
 def test_tuning_pays():
     X, Y = make_data(300, seed=17)
     train, test = slice(0, 200), slice(200, 300)
@@ -327,13 +275,6 @@ def test_an_estimator_without_scores(response):
     refused(ThresholdTuner(Labels(), response=response), X, Y, "needs scores by")
 
 
-def test_a_response_that_the_estimator_lacks():
-    X, Y = make_data(seed=18)
-    tuner = ThresholdTuner(RidgeClassifier(), response="predict_proba")
-    with pytest.raises(ValueError, match="predict_proba"):
-        tuner.fit(X, Y)
-
-
 def test_a_vector_of_classes():
     X, Y = make_data(seed=19)
     fitted = ThresholdTuner(BASES["compact"]).fit(X, Y)
@@ -345,16 +286,13 @@ def test_a_vector_of_classes():
     ("name", "value"),
     [
         ("strategy", "f2"),
-        ("strategy", [0.1, 0.2]),
-        ("strategy", None),
+        ("strategy", 0.3),
         ("k", 0),
-        ("k", 1.5),
         ("never_empty", "yes"),
         ("min_positives", -1),
         ("response", "predict"),
         ("random_state", "seed"),
         ("cv", 1),
-        ("cv", "five"),
         ("estimator", 3),
     ],
     ids=str,
@@ -370,7 +308,7 @@ def test_bad_parameters(name, value):
 def test_an_estimator_that_fails_after_the_threshold_is_set():
     X, Y = make_data(seed=22)
     fitted = ThresholdTuner(BASES["compact"]).fit(X, Y)
-    fitted.set_params(estimator=CompactClassifier(Original(), alpha=-1.0), strategy=0.3)
+    fitted.set_params(estimator=CompactClassifier(Original(), alpha=-1.0), strategy="top-k")
     refused(fitted, X, Y, "alpha")
 
 

@@ -247,7 +247,7 @@ def test_sums_are_saved_only_where_they_will_be_gone_on_from():
     np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), atol=1e-8)
     for model in (whole, given):
         loaded = pickle.loads(pickle.dumps(model))
-        with pytest.raises(ValueError, match=r"saved only with one that was learnt by partial_fit"):
+        with pytest.raises(ValueError, match=r"saved after fit, without its sums"):
             loaded.partial_fit(X, Y)
         assert loaded.fit(X, Y).n_parameters_ == whole.n_parameters_
 

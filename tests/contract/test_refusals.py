@@ -178,7 +178,7 @@ def test_other_number_of_features_or_codes_in_an_embedding(model):
 def test_other_columns_in_a_later_block():
     model = CMLLClassifier(n_label_components=3).partial_fit(X, Y)
     refused(model, COLUMNS.format("CMLLClassifier"), X[:, :5], Y, method="partial_fit")
-    said = "partial_fit began with 5 multilabel labels, and was now given 4 multilabel labels"
+    said = "partial_fit began with 5 multilabel labels (None), and was now given 4 multilabel"
     refused(model, said, X, Y[:, :4], method="partial_fit")
 
 

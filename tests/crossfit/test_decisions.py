@@ -268,7 +268,7 @@ def test_moments_do_not_do(method, params):
     with pytest.raises(AttributeError) as caught:
         getattr(model, method)(*arguments)
     text = str(caught.value.__cause__)
-    assert "one more pass over the rows is needed" in text
+    assert "use fit, which sees the rows" in text
     assert repr(next(iter(params.values()))) in text
 
 

@@ -20,7 +20,6 @@ from compactlearn import (
     Moments,
     Original,
 )
-from compactlearn.compact import _fits_blocks
 from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.scale import _fit_local as fit_local
@@ -188,7 +187,7 @@ def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, m
         n_label_components=15, beta=1.0, solver=solver, threshold="f1", decoder=decoder
     )
     found = []
-    monkeypatch.setattr(_fits_blocks, "install", lambda _, fitted: found.append(fitted))
+    monkeypatch.setattr(CMLLClassifier, "_keep", lambda _, fitted: found.append(fitted))
     model.fit_blocks([(rows[:900], noise[:900]), (rows[900:], noise[900:])])
     honest = found[0].decided.out_of_fold
     assert honest.rows.size == 400

@@ -17,9 +17,10 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 
 from compactlearn import CMLL, CPLST, DMLR, PLST, CompactClassifier, FaIE
-from compactlearn.compact._preparation import Training
+from compactlearn.compact._preparation import RowMap
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._learner import ForeignLearner, RidgeLearner
+from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import modest
 
@@ -143,7 +144,9 @@ def test_honest_codes_are_by_the_same_learner():
     for embedding in (PLST(3), Stretched(3)):
         pair = RowsPair.of_rows(X, scipy.sparse.csr_array(Y))
         learner = ForeignLearner(TREE, None, RidgeLearner(1.0))
-        training = Training(pair, labels=pair.right, features=X, blocks=(X, pair.right))
+        training = TrainingRows(
+            pair, RowMap(), labels=pair.right, features=X, blocks=(X, pair.right)
+        )
         result = embedding.solve(pair)
         cross_fit = CrossFit(training, result, embedding, learner, np.arange(len(X)))
         found.append((cross_fit.codes(), next(cross_fit.held_out_folds()).train.codes))

@@ -229,7 +229,7 @@ def test_refusals():
     noisy = CompactClassifier(label_noise=(0.1, 0.1))
     with pytest.raises(ValueError, match="y is a vector of classes; pass a 0/1 matrix"):
         noisy.fit(X, Y[:, 0])
-    with pytest.raises(AttributeError, match="takes labels as they are"):
+    with pytest.raises(AttributeError, match="labels as they are"):
         noisy.partial_fit(X, Y)
     with pytest.raises(ValueError, match="A fit of blocks or of Dask collections takes labels"):
         noisy.fit_blocks([(X, Y)])

@@ -15,9 +15,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from compactlearn.auto._blend import Member, Reading, read_scores
 from compactlearn.auto._preprocessing import AS_THEY_ARE, Preprocessing
 from compactlearn.auto._problem import FoldScores, Problem, Rows
-from compactlearn.compact._any_classifier import scores_to_rank
+from compactlearn.compact._any_classifier import n_parameters_of, scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._model_size import n_parameters_of
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.core._warn import quiet

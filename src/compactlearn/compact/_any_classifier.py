@@ -1,4 +1,4 @@
-"""What can be asked of any fitted classifier: ours, scikit-learn's, or a pipeline that ends in one.
+"""Metrics, best labels and their names of any fitted classifier: ours, scikit-learn's, a pipeline.
 
 A scikit-learn ``Pipeline`` passes on the methods that scikit-learn knows and no others, so that the
 methods of the classifier at its end are out of reach. The functions here go there themselves.
@@ -6,6 +6,7 @@ methods of the classifier at its end are out of reach. The functions here go the
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, cast
@@ -18,27 +19,29 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.core._chunked import is_dask
-from compactlearn.core._devices import host
+from compactlearn.core._devices import host, on_host
 from compactlearn.core._lazy import load
 from compactlearn.core._left_out import drop_left_out
 from compactlearn.core._params import Integer
 from compactlearn.core._targets import check_labels
 from compactlearn.core._validation import n_rows_of
+from compactlearn.core._weight import bytes_in, n_parameters_in
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import as_stored, top_labels
 
 Array = NDArray[np.float64]
 
-# Neither is needed to fit and to predict, and both take their time to be imported.
-_METRICS, _DASK = "compactlearn.metrics", "compactlearn.scale.dask"
 
-
+# Neither metrics nor Dask is needed to fit and to predict, and both take their time to be imported.
 def _metrics(module: str) -> Any:
-    return load(f"{_METRICS}.{module}")
+    return load(f"compactlearn.metrics.{module}")
 
 
 def _on_dask(module: str) -> Any:
-    return load(f"{_DASK}.{module}")
+    return load(f"compactlearn.scale.dask.{module}")
+
+
+# ---- metrics ------------------------------------------------------------------------------------
 
 
 def evaluate(
@@ -50,11 +53,10 @@ def evaluate(
     train_labels: Any = None,
     sep: str | None = None,
 ) -> dict[str, float]:
-    """Every metric of the table, for what a fitted classifier says of X.
+    """Return every metric of a fitted classifier's predictions.
 
     Rankings are judged by its scores (``decision_function``, or ``predict_proba`` where it has no
-    such method), label sets by its decisions (``predict``): whatever the units of the scores and
-    wherever the threshold, the figures are those of the model. Where it has ``predict_proba``, the
+    such method), label sets by its decisions (``predict``). Where it has ``predict_proba``, the
     probabilities of the labels that it suggests are compared with their precision.
 
     Parameters
@@ -63,12 +65,9 @@ def evaluate(
         Those of this package have the same as a method: ``model.evaluate(X, y)``.
     X : as in ``fit``
     y : as in ``fit``; a label matrix may have NaN where a label is not known
-        Lists of names are matched with the names of ``fit``; names that it did not have are
-        refused, and those that ``min_label_count`` or ``exclude`` left out are not counted; their
-        columns may be in a matrix or not. A vector of classes is read as one label for each class,
-        of which every row has one: then "one_error" is the share of wrong answers,
-        "subset_accuracy" and "micro_f1" that of right ones, and "average_precision" the mean of
-        1 / rank of the right class.
+        Lists of names are matched with the names of ``fit``. Labels that ``min_label_count`` or
+        ``exclude`` left out are not counted; their columns may be in a matrix or not. A vector of
+        classes is read as one label for each class, of which every row has one.
     k, train_labels
         As in `compactlearn.metrics.evaluate`.
     sep : str or None, default=None
@@ -77,9 +76,8 @@ def evaluate(
     Returns
     -------
     dict
-        The names and values of `compactlearn.metrics.evaluate`. Of the metrics of probabilities
-        those of suggested labels, "predicted_calibration_error", "calibration_error_at_1" and so
-        on; over all pairs of a row and a label they say little.
+        The names and values of `compactlearn.metrics.evaluate`; of the metrics of probabilities
+        those of suggested labels.
 
     Examples
     --------
@@ -107,24 +105,23 @@ def evaluate(
 def _evaluate_blocks(
     model: Any, X: Any, Y: Any, k: Any, train_labels: Any, sep: Any
 ) -> dict[str, float]:
-    """The same of a Dask collection, whose blocks are judged where they are."""
+    """Judge the blocks of a Dask collection where they are."""
+    one_row = _on_dask("_chunks").one_row_of_zeros
     X = _on_dask("_chunks").check_features_unread(X)
     train_labels = _training_labels(model, train_labels, sep)
+    n_labels = len(names_of(model))
     if not is_dask(Y):
-        Y, sep = as_fitted(model, Y, sep=sep, owner="evaluate"), None
-    elif (
-        getattr(Y, "ndim", 0) == 2
-        and np.ndim(model.predict(_on_dask("_chunks").one_row_of_zeros(X))) == 2
-    ):
+        Y, sep = drop_left_out(model, Y, sep=sep, owner="evaluate"), None
+    elif getattr(Y, "ndim", 0) == 2 and np.ndim(model.predict(one_row(X))) == 2:
         # Its columns are refused here, if they are not those of fit, and not by every block.
-        _truth(model, _on_dask("_chunks").one_row_of_zeros(Y), 1, len(names_of(model)), sep=sep)
-    asked = _metrics("_evaluation").Asked.of(k, train_labels, len(names_of(model)))
-    return _on_dask("_evaluating").evaluate_on_dask(model, X, Y, asked, partial(_answers, sep=sep))
+        _truth(model, one_row(Y), 1, n_labels, sep=sep)
+    asked = _metrics("_evaluation").Asked.of(k, train_labels, n_labels)
+    answers = partial(_answers, sep=sep)
+    return _on_dask("_evaluating").evaluate_on_dask(model, X, Y, asked, answers)
 
 
 def _answers(model: Any, X: Any, Y: Any, sep: str | None) -> tuple[Any, Array, Any, Any]:
-    """Return the truth as a matrix, scores, predicted labels and probabilities."""
-    # Metrics are the host's business, wherever the rows are.
+    """Return truth, scores, predicted labels and probabilities, all on the host."""
     labels, Y = map(host, (model.predict(X), Y))
     scores, probabilities = scores_to_rank(model, X), None
     if hasattr(model, "predict_proba"):
@@ -132,35 +129,91 @@ def _answers(model: Any, X: Any, Y: Any, sep: str | None) -> tuple[Any, Array, A
     if np.ndim(labels) != 1 or scipy.sparse.issparse(labels):
         truth = _truth(model, Y, n_rows_of(X), labels.shape[1], sep=sep)
         return truth, scores, labels, probabilities
-    classes = np.asarray(model.classes_)
-    labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
     if sep is not None:
         raise ValueError(
             f"sep={sep!r} splits joined names, and the labels of fit were a vector of classes; "
             "leave sep out."
         )
-    if scores.ndim == 1:  # of the second of two classes, with 0 as the boundary
-        scores = np.column_stack([-scores, scores])
-    return truth, scores, labels, probabilities
+    classes = np.asarray(model.classes_)
+    labels, truth = _indicators(labels, classes, "predict"), _indicators(Y, classes, "Y")
+    return truth, _of_both_classes(scores), labels, probabilities
+
+
+def _of_both_classes(scores: Array) -> Array:
+    """Return a column for each class where scores are those of the second of two, around 0."""
+    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
 
 
 def _training_labels(model: Any, train_labels: Any, sep: str | None) -> Any:
-    """The labels of the training rows as a matrix, where they are one or can be made one."""
+    """Return the labels of the training rows as a matrix, where they are one or can be made one."""
     if train_labels is None:
         return None
     space = getattr(model, "label_space_", None)
     classes = space is None or space.kind != "multilabel"
     if classes and sep is None and not isinstance(model.classes_, list) and _is_flat(train_labels):
         return _indicators(train_labels, np.asarray(model.classes_), "train_labels")
-    return as_fitted(model, train_labels, sep=sep, owner="evaluate")
+    return drop_left_out(model, train_labels, sep=sep, owner="evaluate")
 
 
 def _is_flat(labels: Any) -> bool:
-    """Whether there is one class for each row; lists of different lengths are names."""
+    """Return whether there is one class for each row; lists of different lengths are names."""
     try:
         return np.ndim(labels) == 1
     except ValueError:
         return False
+
+
+def _truth(model: Any, Y: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
+    """Return a label matrix in sparse form, NaN where a label is not known."""
+    Y = drop_left_out(model, Y, sep=sep, owner="evaluate")
+    shape = () if Y is None else np.shape(Y)
+    if len(shape) == 1:
+        raise ValueError(
+            f"evaluate needs the labels in the form that fit had them, a 0/1 matrix with "
+            f"{n_labels} columns, and was given a vector of {shape[0]}; pass such a matrix."
+        )
+    if shape[1:] == (1,) and not scipy.sparse.issparse(Y):
+        Y = scipy.sparse.csr_array(np.asarray(Y, dtype=np.float64))  # a label, not classes
+    targets = check_labels(Y, n_rows, owner="evaluate")
+    if targets.n_labels != n_labels:
+        raise ValueError(
+            f"evaluate needs one column for each of the {n_labels} labels of fit, and Y has "
+            f"{targets.n_labels}; pass the same columns as in fit, in the same order."
+        )
+    known = getattr(model, "label_names_", None)
+    if known is not None and targets.names is not None and list(known) != targets.names:
+        raise ValueError(
+            f"evaluate needs the columns that fit had, {known!r:.200}, and Y has "
+            f"{targets.names!r:.200}; pass the same columns in the same order, for example "
+            "Y[model.label_names_]."
+        )
+    return targets.truth
+
+
+def _indicators(y: Any, classes: NDArray[Any], name: str) -> Any:
+    """Return a vector of classes as a 0/1 matrix with a column for each."""
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(
+            f"evaluate needs the labels in the form that fit had them, a vector with one class for "
+            f"each row, and {name} has the shape {y.shape}; pass such a vector."
+        )
+    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    strange = classes[places] != y
+    if strange.any():
+        raise ValueError(
+            f"evaluate can judge the classes that fit had, {classes.tolist()!r:.200}, and {name} "
+            f"holds {y[strange].tolist()[0]!r}; leave out the rows of other classes."
+        )
+    n = len(y)
+    return scipy.sparse.csr_array(
+        (np.ones(n, dtype=np.int64), places, np.arange(n + 1)), shape=(n, len(classes))
+    )
+
+
+# ---- best labels --------------------------------------------------------------------------------
 
 
 def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
@@ -180,20 +233,17 @@ def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: boo
 
     Examples
     --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from compactlearn import CMLLClassifier, predict_topk
     >>> from compactlearn.datasets import load
     >>> data = load("emotions")
-    >>> model = make_pipeline(StandardScaler(), CMLLClassifier()).fit(data.X, data.Y)
+    >>> model = CMLLClassifier().fit(data.X, data.Y)
     >>> labels, scores = predict_topk(model, data.X[:4], k=3)
     >>> labels.shape, scores.shape
     ((4, 3), (4, 3))
     """
     model, X = _at_the_end(model, X, "predict_topk")
-    own = getattr(model, "predict_topk", None)
-    if own is not None:
-        return own(X, k, sparse=sparse, names=names)
+    if hasattr(model, "predict_topk"):
+        return model.predict_topk(X, k, sparse=sparse, names=names)
     return told_topk(model, _best(scores_to_rank(model, X), k), sparse=sparse, names=names)
 
 
@@ -227,12 +277,24 @@ def predict_labels(model: Any, X: Any, k: int | None = None) -> Pairs:
     ['food', 'bread']
     """
     model, X = _at_the_end(model, X, "predict_labels")
-    own = getattr(model, "predict_labels", None)
-    return told_labels(model, X, k) if own is None else own(X, k)
+    if hasattr(model, "predict_labels"):
+        return model.predict_labels(X, k)
+    return told_labels(model, X, k)
 
 
-class Evaluated:
-    """Gives a classifier :func:`evaluate` as a method."""
+class Evaluated(ABC):
+    """Gives a classifier ``evaluate``, ``score`` and ``nbytes_``."""
+
+    @property
+    @abstractmethod
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict."""
+
+    @property
+    def nbytes_(self) -> int:
+        """Bytes of all arrays that the model is saved with, each counted once."""
+        check_is_fitted(cast(Any, self))
+        return bytes_in(on_host(self))
 
     def evaluate(
         self,
@@ -247,13 +309,10 @@ class Evaluated:
 
         Parameters
         ----------
-        X, y : as in ``fit``
-            A matrix may have NaN where a label is not known. Lists of names are matched with
-            ``label_names_``. A vector of classes is read as one label for each class.
+        X, y, sep : as in ``fit``
+            A matrix may have NaN where a label is not known.
         k, train_labels
             As in :func:`compactlearn.metrics.evaluate`, whose names and values are returned.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, as in ``fit``.
         """
         return evaluate(self, X, y, k=k, train_labels=train_labels, sep=sep)
 
@@ -262,53 +321,61 @@ class Evaluated:
 
         Parameters
         ----------
-        X, y : as in ``fit``
+        X, y, sep : as in ``fit``
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, as in ``fit``.
         """
         check_is_fitted(cast(Any, self))
-        if is_dask(X) and sample_weight is None:  # the same figure, and nothing is gathered
+        if is_dask(X) and sample_weight is None:  # the same value, and nothing is gathered
             return self.evaluate(X, y, sep=sep)["subset_accuracy"]
-        truth = as_fitted(self, y, sep=sep, owner="score")
+        truth = drop_left_out(self, y, sep=sep, owner="score")
         return float(ClassifierMixin.score(cast(Any, self), X, truth, sample_weight))
 
 
-class RanksScores:
-    """``predict_topk`` and ``predict_labels`` of a classifier that has all the scores at once."""
+class RanksScores(Evaluated):
+    """Gives a classifier ``predict_topk`` and ``predict_labels``, from all scores at once."""
 
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
+        """Return the k best labels of each row and their scores, best first.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         k : int
             How many labels, from 1 to all of them.
         sparse : bool, default=False
-            Whether to return one CSR matrix of shape (n_samples, n_labels).
+            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
+            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
         names : bool, default=False
-            Whether to return names of labels in place of their indices.
+            Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
-        return told_topk(self, _best(scores_to_rank(self, X), k), sparse=sparse, names=names)
+        found = _best(scores_to_rank(self, X), k)
+        return told_topk(self, found, sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
-        """Return for each row pairs of a label's name and its score; see ``CompactClassifier``.
+        """Return for each row a list of pairs of a label's name and its score, best first.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         k : int or None, default=None
             None returns the labels that ``predict`` gives, a number the k best.
+
+        Returns
+        -------
+        list of lists of (str, float)
+            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
+            names; for a vector y the classes, as strings. Scores are probabilities where the model
+            has them, and otherwise those of ``decision_function``.
         """
         return told_labels(self, X, k)
 
 
+# ---- parts --------------------------------------------------------------------------------------
+
+
 def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
-    """The classifier that decides, and X as it will see it."""
+    """Return the classifier that decides, and X as it will see it."""
     while not isinstance(model, Evaluated):
         if isinstance(model, Pipeline):
             X = model[:-1].transform(X) if len(model) > 1 else X
@@ -318,18 +385,16 @@ def _at_the_end(model: Any, X: Any, asked: str) -> tuple[Any, Any]:
         else:
             break
     if not callable(getattr(model, "predict", None)):
-        hint = ""
-        if asked == "evaluate":
-            hint = " (for scores there is compactlearn.metrics.evaluate(Y, scores))"
         raise TypeError(
             f"compactlearn.{asked} needs a fitted classifier or a Pipeline that ends in one as its "
-            f"first argument, and was given {type(model).__name__}; pass the model{hint}."
+            f"first argument, and was given {type(model).__name__}; pass the model. (For scores "
+            "there is compactlearn.metrics.evaluate.)"
         )
     return model, X
 
 
 def scores_to_rank(model: Any, X: Any) -> Array:
-    """The scores that a classifier's decisions are made from."""
+    """Return the scores that a classifier's decisions are made from."""
     own = getattr(model, "_scores_to_rank", None)
     scores = _metrics("_scoring").predicted_scores(model, X) if own is None else own(X)
     return np.asarray(scores.toarray() if scipy.sparse.issparse(scores) else host(scores))
@@ -345,11 +410,8 @@ def _best(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     return top_labels(scores, k)
 
 
-# ---- names --------------------------------------------------------------------------------------
-
-
 def names_of(model: Any) -> list[str]:
-    """The names of a fitted classifier's labels: those of ``fit``, or numbers as strings."""
+    """Return the names of a fitted classifier's labels: those of ``fit``, or numbers."""
     names = getattr(model, "label_names_", None)
     if names is not None:
         return names
@@ -360,7 +422,7 @@ def names_of(model: Any) -> list[str]:
 
 
 def check_k(k: Any, n_labels: int, asked: str) -> None:
-    """Refuse a number of labels that there are not."""
+    """Raise ValueError for a number of labels that there are not."""
     if not Integer(1, n_labels).accepts(k):
         raise ValueError(
             f"{asked} needs k between 1 and the number of labels ({n_labels}), and was given "
@@ -371,8 +433,10 @@ def check_k(k: Any, n_labels: int, asked: str) -> None:
 def told_topk(
     model: Any, found: tuple[NDArray[np.intp], Array], *, sparse: bool, names: bool
 ) -> Any:
-    """The best labels in the form that was asked for."""
-    indices, best = found
+    """Return the best labels in the form that was asked for."""
+    if not sparse and not names:
+        return found
+    indices, best = map(host, found)
     if sparse and names:
         raise ValueError(
             "predict_topk returns names or a sparse matrix, whose columns are the labels, and was "
@@ -380,17 +444,15 @@ def told_topk(
         )
     if sparse:
         return as_stored(indices, best, getattr(model, "n_labels_", None) or len(names_of(model)))
-    return (np.array(names_of(model), dtype=object)[indices], best) if names else found
+    return np.array(names_of(model), dtype=object)[indices], best
 
 
 def told_classes(model: Any, X: Any, k: int | None) -> Pairs:
-    """Names and scores of the classes of a vector y: of the one predicted, or of the k best."""
+    """Return names and scores of the class that is predicted, or of the k best, for a vector y."""
     if hasattr(model, "predict_proba"):
         table = np.asarray(model.predict_proba(X))
     else:
-        table = np.asarray(model.decision_function(X))
-        if table.ndim == 1:  # of the second of two classes, with 0 as the boundary
-            table = np.column_stack([-table, table])
+        table = _of_both_classes(np.asarray(model.decision_function(X)))
     if k is None:
         places = np.searchsorted(model.classes_, model.predict(X))[:, None]
         picked = Picked.best(places, np.take_along_axis(table, places, axis=1))
@@ -401,7 +463,7 @@ def told_classes(model: Any, X: Any, k: int | None) -> Pairs:
 
 
 def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
-    """Names and scores of the labels that a classifier predicts, or of the k best."""
+    """Return names and scores of the labels that a classifier predicts, or of the k best."""
     decided = model.predict(X)
     if np.ndim(decided) == 1 and not scipy.sparse.issparse(decided):
         return told_classes(model, X, k)
@@ -414,62 +476,13 @@ def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
         picked = Picked.best(*top_labels(ranked, k))
     shown = None
     if hasattr(model, "predict_proba"):
-        chances = _metrics("_scoring").predicted_probabilities(model, X)
+        probabilities = _metrics("_scoring").predicted_probabilities(model, X)
         rows = np.repeat(np.arange(ranked.shape[0]), np.diff(picked.starts))
-        shown = np.asarray(chances[rows, picked.labels], dtype=np.float64)
+        shown = np.asarray(probabilities[rows, picked.labels], dtype=np.float64)
     return picked.told(names_of(model), shown)
 
 
-def as_fitted(model: Any, Y: Any, *, sep: str | None, owner: str) -> Any:
-    """Labels by name as a matrix with the model's columns; others without those left out."""
-    return drop_left_out(model, Y, sep=sep, owner=owner)
-
-
-def _truth(model: Any, Y: Any, n_rows: int, n_labels: int, *, sep: str | None) -> Any:
-    """A label matrix in sparse form, NaN where a label is not known."""
-    Y = as_fitted(model, Y, sep=sep, owner="evaluate")
-    shape = () if Y is None else np.shape(Y)
-    if len(shape) == 1:
-        raise ValueError(
-            f"evaluate needs the labels in the form that fit had them, a 0/1 matrix with "
-            f"{n_labels} columns, and was given a vector of {shape[0]}; pass such a matrix."
-        )
-    if shape[1:] == (1,) and not scipy.sparse.issparse(Y):
-        Y = scipy.sparse.csr_array(np.asarray(Y, dtype=np.float64))  # a label, not classes
-    targets = check_labels(Y, n_rows, owner="evaluate")
-    if targets.n_labels != n_labels:
-        raise ValueError(
-            f"evaluate needs one column for each of the {n_labels} labels of fit, and Y has "
-            f"{targets.n_labels}; pass the same columns as in fit, in the same order."
-        )
-    known = getattr(model, "label_names_", None)
-    if known is not None and targets.names is not None and list(known) != targets.names:
-        raise ValueError(
-            f"evaluate needs the columns that fit had, {known!r:.200}, and Y has "
-            f"{targets.names!r:.200}; pass the same columns in the same order, for example "
-            "Y[model.label_names_]."
-        )
-    return targets.truth
-
-
-def _indicators(y: Any, classes: NDArray[Any], name: str) -> Any:
-    """A vector of classes as a 0/1 matrix with a column for each."""
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y.ravel()
-    if y.ndim != 1:
-        raise ValueError(
-            f"evaluate needs the labels in the form that fit had them, a vector with one class for "
-            f"each row, and {name} has the shape {y.shape}; pass such a vector."
-        )
-    places = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    strange = classes[places] != y
-    if strange.any():
-        raise ValueError(
-            f"evaluate can judge the classes that fit had, {classes.tolist()!r:.200}, and {name} "
-            f"holds {y[strange].tolist()[0]!r}; leave out the rows of other classes."
-        )
-    n = len(y)
-    return scipy.sparse.csr_array(
-        (np.ones(n, dtype=np.int64), places, np.arange(n + 1)), shape=(n, len(classes))
-    )
+def n_parameters_of(classifier: Any) -> int:
+    """Return ``n_parameters_`` of a fitted classifier, or all numbers that its arrays hold."""
+    own = getattr(classifier, "n_parameters_", None)
+    return n_parameters_in(classifier) if own is None else int(own)

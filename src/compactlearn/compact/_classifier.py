@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._fits_blocks import FitsBlocks, gives_probabilities, install
-from compactlearn.compact._fitting import fit_more, fit_rows, fit_sums, own_embedding
-from compactlearn.compact._running_sums import (
-    fits_from_moments,
-    fits_in_parts,
+from compactlearn.compact._fitted import FittedModel
+from compactlearn.compact._fitting import (
+    Fitted,
+    fit_more,
+    fit_rows,
+    fit_summed,
+    fit_sums,
+    own_embedding,
 )
+from compactlearn.compact._label_output import RanksLabels, describe
+from compactlearn.compact._noisy_labels import rates_of
+from compactlearn.compact._sums import RunningSums, fits_from_moments, fits_in_parts
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import lazy_on_dask
 from compactlearn.core._devices import (
@@ -50,7 +52,6 @@ from compactlearn.core._row_blocks import RowBlocks
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.crossfit._scores import OutOfFoldScores
-from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._moments import Moments
@@ -58,13 +59,20 @@ from compactlearn.linalg._moments import Moments
 Array = NDArray[np.float64]
 
 
-class CompactClassifier(
-    FitsBlocks,
-    OnDevices,
-    ClassifierMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+def _gives_probabilities(classifier: CompactClassifier) -> bool:
+    """Raise AttributeError where the decoder has no probabilities."""
+    fitted = hasattr(classifier, "embedding_")
+    decoder = classifier._decoder if fitted else classifier.decoder
+    if decoder != "logistic":
+        again = " and fit again" if fitted else ""
+        raise AttributeError(
+            f"Probabilities need decoder='logistic', and it is {decoder!r}; set it{again}, or use "
+            "decision_function."
+        )
+    return True
+
+
+class CompactClassifier(RanksLabels, OnDevices, ClassifierMixin, TransformerMixin, BaseEstimator):
     """Multi-label classification in a small space.
 
     Features are projected (``u = xP``), a learner predicts codes (``v = g(u)``), the decoder
@@ -77,58 +85,44 @@ class CompactClassifier(
         None means ``CMLL()``.
     feature_map : transformer or None, default=None
         Applied to X first; a clone is fitted to X alone. ``KernelMap()`` gives the kernel version
-        of the method; with an exact kernel everything goes through the kernel matrix, without
-        factoring it (whatever the embedding's ``solver`` says), unless ``scale`` or a
-        ``regressor`` on all the features asks for features.
+        of the method; an exact one goes through the kernel matrix, whatever the embedding's
+        ``solver`` says, unless ``scale`` or a ``regressor`` on all the features asks for features.
     scale : bool, default=False
         Divide every feature by its standard deviation (no centring, so sparse stays sparse).
     regressor : scikit-learn regressor or None, default=None
         None is ridge regression with penalty ``alpha``, solved from second moments. Any other
         regressor is cloned and fitted to XP and the codes, weighted so that its squared error is
-        that of the labels: its targets are VL with L the symmetric root of WW', all multiplied by
-        one factor that makes their mean square 1, and its answers are turned back into codes. With
-        orthonormal decoders (PLST, CPLST) and where labels are their own codes, L is the identity.
-        One that takes a single target is wrapped in ``MultiOutputRegressor``.
+        that of the labels (docs/METHODS.md). One that takes a single target is wrapped in
+        ``MultiOutputRegressor``.
     alpha : float or "auto", default=1.0
-        Penalty of the built-in ridge; ignored with a ``regressor``. It is in the squared units
-        of X: features multiplied by c ask for c² times the penalty. "auto" sees to that: it is D
-        times the squared mean deviation of the D features, mapped and scaled (about the mean
-        squared length of centred rows: some 1 for rows of unit length, 70 for enron's counts), and
-        ``regressor_.alpha`` is the number.
+        Penalty of the built-in ridge, in the squared units of X; ignored with a ``regressor``.
+        "auto" is about the mean squared length of centred rows, in ``regressor_.alpha``.
     decoder : {"linear", "learned", "logistic"}, default="linear"
-        "linear" is the embedding's own decoder and offset. The others are learnt from codes
-        predicted for rows that the learner had not seen: "learned" is a ridge that pulls towards
-        the embedding's decoder; "logistic" is one logistic regression per label: scores are then
-        log-odds, and ``predict_proba`` exists. The penalty of either is the one that serves rows
-        best whose labels nothing had met.
+        "linear" is the embedding's own decoder and offset. The others are learnt from out-of-fold
+        codes: "learned" is a ridge that pulls towards the embedding's decoder; "logistic" is one
+        logistic regression per label, with log-odds as scores and with ``predict_proba``.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; with ``decoder="logistic"`` a
-        number is a probability. A name is tuned on scores of rows by models that have not met
-        their labels: one threshold of largest micro-F1, one of largest F1 for each label (labels in
-        fewer than five rows take the former), or one that predicts as many labels as there are.
-        That takes five refits (one, or three for each label, where five would take more than ten
-        seconds and there are 6000 rows). "auto" is "f1" from as many of these as score 2000 rows
-        (one refit from 10,000 rows on), and 0.5 where there are no rows to score
-        (``partial_fit``, ``fit_moments``), for a foreign regressor, whose refits may
-        be dear, and for a vector y.
+        number is a probability. A name is tuned on out-of-fold scores: one threshold of largest
+        micro-F1, one of largest F1 for each label (labels in fewer than five rows take the
+        former), or one that predicts as many labels as there are. "auto" is "f1" from at most as
+        many folds as score 2000 rows, and 0.5 where there are no rows to score (``partial_fit``,
+        ``fit_moments``), for another regressor, whose refits may be expensive, and for a vector y.
     positive_unlabelled : bool, default=False
         Whether labels that are absent may be missing positives: a label that is present counts by
-        one over the chance that it is seen, so that sums are those of all positives on average
-        (docs/guide/unknown-labels.md).
+        one over the probability that it is seen (docs/guide/unknown-labels.md).
     propensities : array-like of shape (n_labels,) or None, default=None
-        These chances; None is :func:`compactlearn.metrics.propensities` of the labels.
+        These probabilities; None is :func:`compactlearn.metrics.propensities` of the labels.
     label_noise : None, "auto" or pair of float or array-like, default=None
         The rates at which absent labels are seen as present, and present ones as absent, for all
-        labels or for each; method, decoder and threshold are corrected for them. "auto" estimates
-        the two from honest scores, for one more fit.
+        labels or for each. "auto" estimates both from out-of-fold scores, for one more fit.
     n_jobs : int or None, default=None
         For a regressor that has to be wrapped.
     random_state : int, RandomState or None, default=None
-        Handed to an embedding and to a feature map that have none of their own.
+        Passed to an embedding and to a feature map that have none of their own.
     verbose : int, default=0
-        1 shows a progress bar, and says beforehand how long a fit of more than ten seconds is
-        going to take. (At a terminal such a fit does so unasked.)
+        1 shows a progress bar, and says beforehand how long a long fit is going to take.
 
     Attributes
     ----------
@@ -138,32 +132,23 @@ default="auto"
     scale_ : ndarray of shape (n_features,), where ``scale=True``
     threshold_ : float or ndarray, in the units of ``decision_function``
     label_noise_ : tuple of two ndarrays of shape (n_labels,), the rates that were corrected for
-    n_passes_ : int, after a fit of blocks: how many times they were gone through
+    n_passes_ : int, over the blocks of a fit of blocks
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
-    n_labels_ : int
+    n_labels_, n_features_in_, feature_names_in_ : int, int, ndarray of str
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
     parts_ : all that predicting needs, in one frozen value
     label_space_ : what is known of the labels: matrix or vector, classes, names
     boundary_ : float, taken off the scores of two classes, whose boundary is 0; else 0
     coef_, intercept_ : computed on request, for the built-in ridge
-    compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    n_parameters_ : int
-        Number of parameters kept to predict: with the built-in ridge those of the cheapest
-        order of products, see :func:`compactlearn.decoding._linear.linear_parameters`; the
-        landmarks of a kernel, and all that foreign parts hold, are added.
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    compression_ : dict, of what :meth:`compress` returns
+    nbytes_, n_parameters_ : int, bytes of the saved model, and parameters kept to predict
 
     Notes
     -----
     A vector y is binarised: two classes give one column of scores with 0 as the boundary,
-    several classes go by the largest score.
-
-    Nothing that follows from other attributes is saved. The sums of rows that ``partial_fit`` goes
-    on from are saved only with a model that was learnt by ``partial_fit``: they have
-    (n_features + n_labels)² numbers, and are not needed to predict.
+    several classes go by the largest score. The sums of rows from which ``partial_fit`` resumes
+    are larger than the model, and saved only with one that was learnt by ``partial_fit``.
 
     Examples
     --------
@@ -189,6 +174,12 @@ default="auto"
     }
 
     bias: str = "free"  # the intercept of the built-in ridge, see PaperClassifier
+
+    embedding_: Embedding
+    regressor_: Any
+    parts_: FittedModel
+    _sums: RunningSums
+    _decoder: str  # the one of the last fit: the parameter may have changed since
 
     def __init__(
         self,
@@ -239,34 +230,29 @@ default="auto"
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
             What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
-            :meth:`fit_blocks`, without y. A memory map of more than 256 MiB is not read whole, but
-            fitted block by block. So is a Dask array or DataFrame, on the workers; its labels and
-            weights may be Dask collections too (docs/guide/dask.md).
+            :meth:`fit_blocks`, without y, and so is a memory map of more than 256 MiB. A Dask
+            array or DataFrame is fitted on the workers (docs/guide/dask.md).
         y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row. NaN in a matrix is a label that is not known
-            (docs/guide/unknown-labels.md).
+            Names of each row's labels; or labels, 0 or 1, with NaN where a label is not known
+            (docs/guide/unknown-labels.md); a vector is read as one class per row.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
-            Rows that belong together are held out together where decoder or threshold are learnt.
-            Without groups, equal rows are.
+            Rows that are held out together where decoder or threshold are learnt; by default
+            equal rows are.
         sep : str or None, default=None
             The sign between names where y is a column of joined names, such as "jazz;blues".
         unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
-            True where a label is not known; whatever y has there is not read. For sparse labels,
-            and in place of NaN.
+            True where a label is not known, in place of NaN; whatever y has there is not read.
         """
         if isinstance(X, RowBlocks | np.memmap):
-            rest = {"groups": groups, "sep": sep, "unknown": unknown}
-            blocks = load("compactlearn.scale._fit_local").as_blocks(
-                self, X, y, sample_weight, **rest
-            )
+            as_blocks = load("compactlearn.scale._fit_local").as_blocks
+            blocks = as_blocks(self, X, y, sample_weight, groups=groups, sep=sep, unknown=unknown)
             if blocks is not None:
                 return self.fit_blocks(blocks)
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             rest = {"groups": groups, "sep": sep, "unknown": unknown}
-            install(self, fit_rows(self, X, y, sample_weight, **rest))
+            self._keep(fit_rows(self, X, y, sample_weight, **rest))
         return self
 
     def fit_scored(
@@ -279,10 +265,9 @@ default="auto"
         unknown: Any = None,
         units: Any = None,
     ) -> OutOfFoldScores:
-        """``fit``, and return the scores of rows that the threshold was tuned on.
+        """Fit, and return the out-of-fold scores that the threshold was tuned on.
 
-        They are by models that have not met these rows, and cost nothing more. The threshold must
-        be one that is tuned, and the labels a matrix.
+        The threshold must be one that is tuned, and the labels a matrix.
 
         Parameters
         ----------
@@ -293,11 +278,11 @@ default="auto"
         with unchanged_on_error(self), full_in_words(X), blas_threads():
             rest = {"groups": groups, "unknown": unknown, "units": units}
             fitted = fit_rows(self, X, y, sample_weight, **rest)
-            install(self, fitted)
+            self._keep(fitted)
         if fitted.decided.out_of_fold is None:
             raise ValueError(
-                f"fit_scored returns what a threshold is tuned on, and threshold={self.threshold!r}"
-                " is not tuned on these data; pass threshold='f1', and labels as a matrix."
+                "fit_scored needs a threshold that is tuned, and labels as a matrix; got "
+                f"threshold={self.threshold!r}. Pass threshold='f1'."
             )
         return fitted.decided.out_of_fold
 
@@ -314,20 +299,19 @@ default="auto"
         """Add rows and solve again; exactly what one ``fit`` on all the rows so far gives.
 
         Rows are kept only as their moments, so memory does not grow with their number. For the
-        built-in ridge and the linear decoder. After ``fit`` it goes on only if that fit ran
-        from moments, and in the process that fitted: a pickle has the moments of a model that was
-        learnt by ``partial_fit`` and of no other.
+        built-in ridge and the linear decoder. After ``fit`` it resumes only if that fit ran from
+        moments, and in the process that fitted.
 
         Parameters
         ----------
         X, y, sample_weight, sep : as in ``fit``
         classes : array-like, optional
             For a vector y, and for labels by name: all the classes or names that will ever appear,
-            at the first call. Names that are not among those of the first call are refused later.
+            at the first call.
         """
         with unchanged_on_error(self), full_in_words(X), blas_threads():
-            before = self._sums if hasattr(self, "embedding_") else None
-            install(self, fit_more(self, before, X, y, classes, sample_weight, sep))
+            sums = self._sums if hasattr(self, "embedding_") else None
+            self._keep(fit_more(self, sums, X, y, classes, sample_weight, sep))
         return self
 
     @available_if(fits_from_moments)
@@ -337,13 +321,56 @@ default="auto"
         Parameters
         ----------
         moments : Moments, or sequence of Moments
-            A sequence holds those of disjoint parts of the rows, whose sum is the data.
-            ``decoder="learned"`` needs two or more: each part is a fold, whose codes are predicted
-            from the others, as by ``fit`` with one of ``groups`` for each fold.
+            A sequence holds those of disjoint parts of the rows. ``decoder="learned"`` needs two or
+            more, of which each is a fold.
         """
         with unchanged_on_error(self), blas_threads():
-            install(self, fit_sums(self, moments))
+            self._keep(fit_sums(self, moments))
         return self
+
+    def fit_blocks(self, blocks: Any, *, checkpoint: str | os.PathLike[str] | None = None) -> Self:
+        """Fit rows that come in blocks, and that need never be in memory together.
+
+        Scores are those of a ``fit`` on all rows; beyond 5000 features and labels CMLL goes through
+        the blocks several times (``n_passes_``). Decoders and thresholds are learnt from held-out
+        rows (docs/guide/large-data.md).
+
+        Parameters
+        ----------
+        blocks : iterable of tuples, or function that returns one
+            Blocks ``(X, Y)`` or ``(X, Y, sample_weight)``: features, and labels as a matrix of 0
+            and 1; each an array of its own. An iterator will do where one pass is enough.
+        checkpoint : path of a folder, optional
+            Sums so far are kept there until the fit ends. One that was killed resumes from them
+            when it is called again with the same data and parameters, to the same bits.
+        """
+        with unchanged_on_error(self), blas_threads():
+            self.make_embedding()  # parameters are checked before anything is read
+            local = load("compactlearn.scale._fit_local")
+            source = local.local_source(self, blocks, checkpoint)
+            self._keep(fit_summed(self, source, local.take_columns(self, source)))
+            if source.checkpoint is not None:
+                source.checkpoint.remove()
+        return self
+
+    def _keep(self, fitted: Fitted) -> None:
+        """Take the fitted attributes from the outcome of a fit."""
+        model, training = fitted.model, fitted.training
+        describe(self, model.labels)
+        optional = {
+            "feature_map_": model.row_map.feature_map,
+            "scale_": unwrap(model.row_map.scale),
+            "decoding_": fitted.decided.decoding,
+            "n_passes_": training.n_passes,
+            "label_noise_": rates_of(training.correction),
+        }
+        for name, value in optional.items():
+            self.__dict__.pop(name, None)
+            if value is not None:
+                setattr(self, name, value)
+        self.embedding_, self.regressor_ = fitted.embedding, model.regressor
+        self.threshold_, self.boundary_ = model.labels.placed(model.threshold)
+        self.parts_, self._decoder, self._sums = model, self.decoder, fitted.sums
 
     def make_embedding(self) -> Embedding:
         """Check the parameters; return the embedding that ``fit`` would fit, not fitted.
@@ -370,8 +397,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         """
         X = self._prepare(X)
         found = self.parts_.projected(X)
@@ -384,8 +410,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         """
         X = self._prepare(X)
         return unwrap_like(self.parts_.codes(X), X)
@@ -396,22 +421,20 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         """
         X = self._prepare(X)
         scores = self.parts_.scores(X)
         return unwrap_like(scores[:, 0] if self.label_space_.kind == "binary" else scores, X)
 
-    @available_if(gives_probabilities)
+    @available_if(_gives_probabilities)
     @lazy_on_dask
     def predict_proba(self, X: Any) -> Array:
         """Return probabilities of shape (n_samples, n_labels); for a vector y, of its classes.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         """
         X = self._prepare(X)
         return unwrap_like(self.parts_.probabilities(X), X)
@@ -422,8 +445,7 @@ default="auto"
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        X : as in ``fit``
         """
         X = self._prepare(X)
         return unwrap_like(self.parts_.predicted(X, wrap(self.threshold_)), X)
@@ -437,12 +459,14 @@ default="auto"
     @property
     def coef_(self) -> Array:
         """(n_features, n_labels) coefficients of the scores, multiplied out on request."""
-        return unwrap(_linear(self).coefficients)
+        check_is_fitted(self, "embedding_")
+        return unwrap(self.parts_.of_features().coefficients)
 
     @property
     def intercept_(self) -> Array:
         """(n_labels,) intercepts of the scores."""
-        return unwrap(_linear(self).intercept)
+        check_is_fitted(self, "embedding_")
+        return unwrap(self.parts_.of_features().intercept)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns ``transform`` returns; the features' own where they are kept.
@@ -473,15 +497,3 @@ default="auto"
         # Other learners, and methods of the related work, are given NumPy arrays alone.
         tags.array_api_support = self.regressor is None and takes
         return tags
-
-
-def _linear(classifier: CompactClassifier) -> LinearScorer:
-    """What has coefficients of the features as they are."""
-    check_is_fitted(classifier, "embedding_")
-    scorer = classifier.parts_.linear
-    if scorer is None or hasattr(classifier, "feature_map_"):
-        raise AttributeError(
-            "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
-            "as they are (regressor=None, feature_map=None)."
-        )
-    return scorer

@@ -26,8 +26,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.compact._penalty import resolved_penalty
-from compactlearn.compact._preparation import Training
 from compactlearn.core import _memory as memory
+from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.embeddings._base import Embedding
 from compactlearn.linalg._filling import column_means, complete, fill_by_codes, fill_by_ridge
 from compactlearn.linalg._moments import Moments
@@ -148,8 +148,13 @@ def keeps_everything(embedding: Embedding, pair: Pair) -> bool:
 
 
 def completed(
-    training: Training, embedding: Embedding, unknown: Any, alpha: Any, bias: str, regressor: Any
-) -> Training:
+    training: TrainingRows,
+    embedding: Embedding,
+    unknown: Any,
+    alpha: Any,
+    bias: str,
+    regressor: Any,
+) -> TrainingRows:
     """What is learnt from, with unknown labels completed; what they are completed by goes along."""
     rows = training.with_rows()
     if regressor is None and keeps_everything(embedding, training.pair):
@@ -160,8 +165,8 @@ def completed(
 
 
 def with_completed(
-    training: Training, rows: RowsPair, unknown: Any, completion: Completion
-) -> Training:
+    training: TrainingRows, rows: RowsPair, unknown: Any, completion: Completion
+) -> TrainingRows:
     """The training rows with labels completed so."""
     right = completion.fill(rows, unknown)
     pair: Pair

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import evaluate
-from compactlearn.compact._running_sums import RunningSums
+from compactlearn.compact._sums import RunningSums
 from compactlearn.core._devices import host, on_host
 from compactlearn.core._lazy import load
 from compactlearn.core._weight import bytes_in

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.compact._model_size import mapped_numbers
+from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._preparation import RowMap
 from compactlearn.core._devices import wrap
 from compactlearn.core._weight import n_parameters_in
@@ -22,8 +23,8 @@ from compactlearn.decoding._linear import LinearScorer, linear_parameters
 Array = NDArray[np.float64]
 
 
-def chances_of(log_odds: Array) -> Array:
-    """Sigmoids."""
+def sigmoids_of(log_odds: Array) -> Array:
+    """Return probabilities, by a formula that arrays on devices have, too."""
     return 0.5 * (1.0 + np.tanh(0.5 * log_odds))
 
 
@@ -71,6 +72,15 @@ class FittedModel:
         )
         offset = wrap(self.offset) + decoded
         return LinearScorer(self.steps, offset - self.boundary, self.row_map.scale)
+
+    def of_features(self) -> LinearScorer:
+        """Return the scorer whose coefficients are those of the features as they are."""
+        if self.linear is None or self.row_map.feature_map is not None:
+            raise AttributeError(
+                "coef_ and intercept_ exist after a fit with the built-in ridge on the features "
+                "as they are (regressor=None, feature_map=None)."
+            )
+        return self.linear
 
     @property
     def steps(self) -> tuple[Array, ...]:
@@ -175,7 +185,7 @@ class FittedModel:
 
     def probabilities(self, X: Any) -> Array:
         """Sigmoids of log-odds: of labels, or of the classes of a vector y."""
-        p = chances_of(self.scores(X) + self.boundary)
+        p = sigmoids_of(self.scores(X) + self.boundary)
         if self.labels.kind == "binary":
             return np.hstack([1.0 - p, p])
         if self.labels.kind == "multiclass":
@@ -188,9 +198,15 @@ class FittedModel:
         """Number of parameters kept to predict; thresholds do not count."""
         m, n_labels = self.decoder.shape
         d = None if self.projection is None else self.projection.shape[1]
-        inputs, kept = self.n_columns, 0
-        if self.row_map.feature_map is not None:
-            inputs, kept = mapped_numbers(self.row_map.feature_map, self.n_columns)
+        feature_map, inputs, kept = self.row_map.feature_map, self.n_columns, 0
+        if isinstance(feature_map, KernelMap):
+            # Kernel values at the landmarks, whatever features were made of them: that is a
+            # product, which folds into the next. The landmarks themselves have to be kept.
+            landmarks = feature_map.landmarks_
+            entries = landmarks.nnz if scipy.sparse.issparse(landmarks) else prod(landmarks.shape)
+            inputs, kept = landmarks.shape[0], int(entries)
+        elif feature_map is not None:
+            kept = n_parameters_in(feature_map)
         if isinstance(self.regressor, CodeRidge):
             return kept + linear_parameters(inputs, n_labels, d, m)
         before = inputs * self.n_columns if kept and d is None else inputs * (d or 0)

@@ -1,4 +1,4 @@
-"""What a fit of a classifier computes, as values: nothing here is kept by the classifier."""
+"""Stages of a classifier's fit: checked rows, prepared rows, embedding and learner, decoder."""
 
 from __future__ import annotations
 
@@ -12,23 +12,29 @@ from sklearn.base import clone
 
 from compactlearn.compact._completing import completed
 from compactlearn.compact._fitted import FittedModel
-from compactlearn.compact._inputs import check_folds, check_training
-from compactlearn.compact._noisy_labels import correction_of, refuse_corrected
+from compactlearn.compact._inputs import check_training
+from compactlearn.compact._noisy_labels import correction_of
 from compactlearn.compact._penalty import resolved_penalty
-from compactlearn.compact._preparation import Preparation, RowMap, Training
-from compactlearn.compact._running_sums import RunningSums, refuse_to_go_on, sum_of_rows
+from compactlearn.compact._preparation import RowMap, prepare, prepare_moments
+from compactlearn.compact._sums import (
+    RunningSums,
+    check_folds,
+    refuse_corrected,
+    require_sums,
+    sum_of_rows,
+)
 from compactlearn.core._chunked import is_dask
 from compactlearn.core._devices import library_of, place_of, unwrap, wrap
 from compactlearn.core._lazy import load
 from compactlearn.core._unknown_labels import refuse_on_dask
 from compactlearn.crossfit._decoder_fitter import DecoderFitter, FittedDecoder
 from compactlearn.crossfit._learner import CodeRidge, RidgeLearner, learner_of
+from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.decoding._label_space import LabelSpace
-from compactlearn.embeddings._base import Embedded, Embedding, refuse_sums
+from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_source import RowSource
 
 Array = NDArray[np.float64]
@@ -36,50 +42,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """All that a fit found; a classifier keeps it by ``install``."""
+    """Outcome of a fit, from which a classifier takes its attributes."""
 
-    parts: FittedModel
+    model: FittedModel
     embedding: Embedding
-    training: Training
-    decided: FittedDecoder  # its arrays where the embedding's are
+    training: TrainingRows
+    decided: FittedDecoder
     sums: RunningSums
-
-    @classmethod
-    def of(
-        cls,
-        labels: LabelSpace,
-        training: Training,
-        embedding: Embedding,
-        regressor: Any,
-        decided: FittedDecoder,
-        *,
-        back: float | Array = 1.0,
-    ) -> Fitted:
-        """Put a fitted embedding, learner and decoder together."""
-        decoding, threshold = decided.decoding, decided.threshold
-        assert threshold is not None
-        if library_of(embedding.offset_) is not None:
-            like = wrap(embedding.offset_)
-            embedding.place_ = place_of(like)
-            if decoding is not None:
-                moved = (decoding.coefficients, decoding.intercept)
-                W, w = (unwrap(like.beside(array)) for array in moved)
-                decoding = replace(decoding, coefficients=W, intercept=w)
-            if isinstance(threshold, np.ndarray):
-                threshold = unwrap(like.beside(threshold))
-        parts = FittedModel(
-            training.row_map,
-            embedding.n_features_in_,
-            embedding.projection_,
-            regressor,
-            back,
-            embedding.decoder_ if decoding is None else decoding.coefficients,
-            embedding.offset_ if decoding is None else decoding.intercept,
-            threshold,
-            labels,
-        )
-        decided = replace(decided, decoding=decoding, threshold=threshold)
-        return cls(parts, embedding, training, decided, RunningSums(training.moments))
 
 
 def own_embedding(given: Any, random_state: Any) -> Embedding:
@@ -131,7 +100,7 @@ def fit_rows(
     Y = data.targets.matrix
     if correction is not None:
         Y = correction.corrected(Y, data.targets.unknown)
-    training = Preparation.of(classifier).fit(embedding, data.X, Y, data.weights, data.groups)
+    training = prepare(classifier, embedding, data.X, Y, data.weights, data.groups)
     training = replace(training, correction=correction, units=units)
     if data.targets.unknown is not None:
         asked = classifier.alpha, classifier.bias, classifier.regressor
@@ -145,7 +114,7 @@ def fit_summed(classifier: Any, source: RowSource, labels: LabelSpace) -> Fitted
     embedding = classifier.make_embedding()
     threshold = labels.given_threshold(classifier.threshold, classifier.decoder)
     found = load("compactlearn.scale._fitting").prepare(classifier, embedding, source)
-    training = Training(
+    training = TrainingRows(
         found.pair,
         RowMap(scale=found.scale),
         moments=found.moments,
@@ -157,26 +126,25 @@ def fit_summed(classifier: Any, source: RowSource, labels: LabelSpace) -> Fitted
 
 def fit_more(
     classifier: Any,
-    before: RunningSums | None,
+    sums: RunningSums | None,
     X: Any,
     y: Any,
     classes: Any,
     sample_weight: Any,
     sep: str | None,
 ) -> Fitted:
-    """Fit to rows and those before, of which the sums are known; None before the first fit."""
+    """Fit to rows and to those before, of which the sums are known; None before the first fit."""
     embedding = classifier.make_embedding()
     refuse_sums(embedding)
-    if before is not None and before.moments is None:
-        refuse_to_go_on(classifier.embedding_)
+    before = None if sums is None else require_sums(sums, classifier.embedding_.solver_)
     labels, moments = sum_of_rows(classifier, X, y, classes, sample_weight, sep)
-    if before is not None and before.moments is not None:
-        labels, moments = classifier.label_space_, before.moments + moments
+    if before is not None:
+        labels, moments = classifier.label_space_, before + moments
     threshold = labels.given_threshold(classifier.threshold, classifier.decoder)
     tuned = isinstance(classifier.threshold, str) and labels.kind == "multilabel"
     if tuned and before is not None:
         threshold = classifier.threshold_  # by the fit before, on rows that are gone
-    training = Preparation.of(classifier).from_moments(moments)
+    training = prepare_moments(classifier, moments)
     fitted = _learn(classifier, embedding, training, labels, threshold)
     return replace(fitted, sums=RunningSums(moments, saved=True))
 
@@ -197,14 +165,14 @@ def fit_sums(classifier: Any, given: Moments | Sequence[Moments]) -> Fitted:
     classifier.n_features_in_ = moments.n_left
     labels = LabelSpace.numbered(moments.n_right)
     threshold = labels.given_threshold(classifier.threshold, classifier.decoder)
-    training = Preparation.of(classifier).from_moments(moments, folds)
+    training = prepare_moments(classifier, moments, folds)
     return _learn(classifier, embedding, training, labels, threshold)
 
 
 def _learn(
     classifier: Any,
     embedding: Embedding,
-    training: Training,
+    training: TrainingRows,
     labels: LabelSpace,
     threshold: float | Array,
 ) -> Fitted:
@@ -222,32 +190,53 @@ def _learn(
     )
     hashes = fitter.begin(training)
     pair, result = training.pair, embedding.solve(training.pair)
-    learner = asked.for_codes(result.codes)
+    learner, P, back = asked.for_codes(result.codes), result.projection, 1.0
     if isinstance(learner, RidgeLearner):
-        learned, back = learner.fit(pair, result.projection, result.codes), 1.0
-        regressor: Any = CodeRidge.of(learned, learner.alpha)
+        regressor: Any = CodeRidge.of(learner.fit(pair, P, result.codes), learner.alpha)
     else:
-        pair, P = training.with_rows(), result.projection
+        pair = training.with_rows()
         U = training.features if P is None else pair.projected_rows(P)
         regressor, back = learner.fit(pair, U, result.codes, result.decoder)
         del U
-    keep_embedding(classifier, labels, embedding, pair, result)
+    kept = result if P is None else replace(result, projection=pair.left.expressed(P))
+    embedding.adopt(kept, classes=labels.vector_classes, names=labels.names)
+    embedding.n_features_in_ = pair.n_left
+    names = getattr(classifier, "feature_names_in_", None)
+    if names is not None and classifier.feature_map is None:
+        embedding.feature_names_in_ = names
     if classifier.decoder == "linear":  # scores are all that will be asked of refits
         result = replace(result, codes=result.codes.without_products())
     decided = fitter.learn(training, result, embedding, hashes)
     if decided.threshold is None:
         decided = replace(decided, threshold=threshold)
-    return Fitted.of(labels, training, embedding, regressor, decided, back=back)
+    decided = _placed(decided, embedding)
+    assert decided.threshold is not None
+    decoding = decided.decoding
+    model = FittedModel(
+        training.row_map,
+        embedding.n_features_in_,
+        embedding.projection_,
+        regressor,
+        back,
+        embedding.decoder_ if decoding is None else decoding.coefficients,
+        embedding.offset_ if decoding is None else decoding.intercept,
+        decided.threshold,
+        labels,
+    )
+    return Fitted(model, embedding, training, decided, RunningSums(training.moments))
 
 
-def keep_embedding(
-    classifier: Any, labels: LabelSpace, embedding: Embedding, pair: Pair, result: Embedded
-) -> None:
-    """Make an embedding the fitted one of a classifier that knows its features."""
-    if result.projection is not None:
-        result = replace(result, projection=pair.left.expressed(result.projection))
-    embedding.adopt(result, classes=labels.vector_classes, names=labels.names)
-    embedding.n_features_in_ = pair.n_left
-    names = getattr(classifier, "feature_names_in_", None)
-    if names is not None and classifier.feature_map is None:
-        embedding.feature_names_in_ = names
+def _placed(decided: FittedDecoder, embedding: Embedding) -> FittedDecoder:
+    """Return decoder and threshold on the device of the embedding, which notes it."""
+    if library_of(embedding.offset_) is None:
+        return decided
+    like = wrap(embedding.offset_)
+    embedding.place_ = place_of(like)
+    decoding, threshold = decided.decoding, decided.threshold
+    if decoding is not None:
+        moved = (decoding.coefficients, decoding.intercept)
+        W, w = (unwrap(like.beside(array)) for array in moved)
+        decoding = replace(decoding, coefficients=W, intercept=w)
+    if isinstance(threshold, np.ndarray):
+        threshold = unwrap(like.beside(threshold))
+    return replace(decided, decoding=decoding, threshold=threshold)

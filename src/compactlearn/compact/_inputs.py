@@ -1,4 +1,4 @@
-"""What classifiers do to their input before anything is learnt."""
+"""Checks of what ``fit`` is given."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from compactlearn.core._targets import Targets, check_labels, check_targets
 from compactlearn.core._unknown_labels import rows_that_count, with_absent
 from compactlearn.core._validation import check_features, check_weights
 from compactlearn.crossfit._together import check_groups
-from compactlearn.linalg._moments import Moments
 
 Array = NDArray[np.float64]
 
@@ -68,52 +67,18 @@ def check_training(
     return TrainingData(X, targets, weights, groups, rows, tuple(left))
 
 
-def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:
-    """The parts and their sum, of moments or of a sequence of them."""
-    parts = tuple(moments) if isinstance(moments, list | tuple) else (moments,)
-    if not parts:
-        raise ValueError("fit_moments was given no moments; pass those of one fold or more.")
-    for part in parts:
-        check_moments(part)
-    return parts, sum(parts[1:], parts[0])
-
-
-def check_moments(moments: Moments) -> None:
-    """Refuse moments that cannot be those of finite features and 0/1 labels."""
-    if not isinstance(moments, Moments):
-        raise TypeError(
-            f"fit_moments needs compactlearn.Moments or a list of them, and was given "
-            f"{type(moments).__name__}; "
-            "gather them with Moments.from_blocks."
-        )
-    if moments.count <= 0:
-        raise ValueError("These moments hold no rows; add at least one block before fit_moments.")
-    if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-        raise ValueError(
-            "These moments contain NaN or infinity; check the blocks they were gathered from."
-        )
-    counts = moments.count * moments.mean_right
-    squares = np.diag(moments.right_right)
-    if not np.allclose(squares, counts, rtol=1e-6, atol=1e-6 * moments.count):
-        worst = int(np.argmax(np.abs(squares - counts)))
-        raise ValueError(
-            f"The right block of these moments must hold labels 0 or 1, whose squares sum to the "
-            f"same as the labels, and in column {worst} they sum to {squares[worst]:g} and "
-            f"{counts[worst]:g}; gather the moments from 0/1 labels."
-        )
+def taken(
+    X: Any, targets: Targets, weights: Array | None, rows: NDArray[np.intp] | None
+) -> tuple[Any, Targets, Array | None]:
+    """Return some of the rows; all of them, where none are named."""
+    if rows is None:
+        return X, targets, weights
+    return X[rows], targets.take(rows), None if weights is None else weights[rows]
 
 
 def without_zero_weights(
     X: Any, targets: Targets, weights: Array | None
 ) -> tuple[Any, Targets, Array | None]:
-    counts = None if weights is None or weights.all() else np.flatnonzero(weights)
-    return taken(X, targets, weights, counts)
-
-
-def taken(
-    X: Any, targets: Targets, weights: Array | None, rows: NDArray[np.intp] | None
-) -> tuple[Any, Targets, Array | None]:
-    """Some of the rows; all of them, where none are named."""
-    if rows is None:
-        return X, targets, weights
-    return X[rows], targets.take(rows), None if weights is None else weights[rows]
+    """Return the rows of positive weight."""
+    counted = None if weights is None or weights.all() else np.flatnonzero(weights)
+    return taken(X, targets, weights, counted)

@@ -1,4 +1,4 @@
-"""What classifiers know of their labels, and how labels are read off scores."""
+"""Bases of classifiers that read labels off blocks of scores."""
 
 from __future__ import annotations
 
@@ -13,21 +13,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 
 from compactlearn.compact._any_classifier import (
-    Evaluated,
+    RanksScores,
     check_k,
     names_of,
     told_classes,
     told_topk,
 )
 from compactlearn.compact._compression import Compressible, forget_compression
-from compactlearn.compact._fitted import FittedModel, chances_of
-from compactlearn.compact._model_size import Weighed
+from compactlearn.compact._fitted import FittedModel, sigmoids_of
 from compactlearn.core._chunked import lazy_on_dask
-from compactlearn.core._devices import (
-    DeviceArray,
-    host,
-    unwrap_like,
-)
+from compactlearn.core._devices import host, unwrap_like
 from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Pairs, Picked
@@ -38,8 +33,8 @@ Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
 
 
-class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, Weighed):
-    """Labels, and the best of them, from blocks of scores; and what any classifier can be asked."""
+class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
+    """Labels, and the best of them, from blocks of scores."""
 
     classes_: NDArray[Any]
     n_labels_: int
@@ -51,11 +46,11 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:
-        """X, checked."""
+        """Return X, checked."""
 
     @abstractmethod
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores of a few rows at a time, with 0 as the boundary of two classes."""
+        """Yield the scores of a few rows at a time, with 0 as the boundary of two classes."""
 
     @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -69,62 +64,31 @@ class RanksLabels(Evaluated, Explainable, Compressible, Storable, Exportable, We
         X = self._prepare(X)
         return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
+    # As the base has them, but the (n_samples, n_labels) scores are never held at once.
+
     @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
-        """Return the k best labels of each row and their scores, best first.
-
-        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int
-        sparse : bool, default=False
-            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
-            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
-        names : bool, default=False
-            Whether to return names of labels in place of their indices; see ``predict_labels``.
-        """
         X = self._prepare(X)
-        indices, best = best_labels(self.label_space_, self._score_blocks(X), X, k)
-        if isinstance(X, DeviceArray) and not sparse and not names:
-            return unwrap_like((indices, best), X)
-        return told_topk(self, (host(indices), host(best)), sparse=sparse, names=names)
+        found = best_labels(self.label_space_, self._score_blocks(X), X, k)
+        return told_topk(self, unwrap_like(found, X), sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
-        """Return for each row a list of pairs of a label's name and its score, best first.
-
-        A few rows at a time: the (n_samples, n_labels) scores are never held at once.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int or None, default=None
-            None returns the labels that ``predict`` gives, a number the k best.
-
-        Returns
-        -------
-        list of lists of (str, float)
-            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
-            names; for a vector y the classes, as strings. Scores are probabilities where the model
-            has them, and otherwise those of ``decision_function``.
-        """
         X = self._prepare(X)
         if self.label_space_.kind != "multilabel":
             return told_classes(self, X, k)
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
-        names, has_chances = names_of(self), hasattr(self, "predict_proba")
+        names, has_probabilities = names_of(self), hasattr(self, "predict_proba")
         # The function that predict_proba uses: one for arrays on devices, too, is rounded its way.
         own = isinstance(getattr(self, "parts_", None), FittedModel)
-        sigmoid = chances_of if own else expit
+        sigmoid = sigmoids_of if own else expit
         found: Pairs = []
         for _, scores in self._score_blocks(X):
             if k is None:
                 picked = Picked.above(host(scores), host(self.threshold_))
             else:
                 picked = Picked.best(*map(host, top_labels(scores, k)))
-            shown = sigmoid(picked.scores) if has_chances else picked.scores
+            shown = sigmoid(picked.scores) if has_probabilities else picked.scores
             found += picked.told(names, shown)
         return found
 

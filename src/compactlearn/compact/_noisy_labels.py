@@ -47,16 +47,6 @@ def is_corrected(classifier: Any) -> bool:
     return bool(classifier.positive_unlabelled) or classifier.label_noise is not None
 
 
-def refuse_corrected(classifier: Any, owner: str) -> None:
-    """Refuse a way of fitting that sees labels as they are."""
-    if is_corrected(classifier):
-        raise ValueError(
-            f"{owner} takes labels as they are, and positive_unlabelled="
-            f"{classifier.positive_unlabelled!r} and label_noise={classifier.label_noise!r:.60} "
-            "were given; use fit with rows in memory."
-        )
-
-
 def rates_of(correction: Correction | None) -> tuple[Array, Array] | None:
     """Both rates, as they are shown."""
     if correction is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,8 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from compactlearn.compact._any_classifier import Evaluated, RanksScores
-from compactlearn.compact._model_size import Weighed, n_parameters_of
+from compactlearn.compact._any_classifier import Evaluated, RanksScores, n_parameters_of
 from compactlearn.core._available import available_if, reason_of
 from compactlearn.core._devices import host
 from compactlearn.core._left_out import refuse_leaving_out
@@ -27,8 +24,6 @@ from compactlearn.core._params import (
     Integer,
     Methods,
     Nothing,
-    Numbers,
-    Real,
     Seed,
     check_parameters,
 )
@@ -69,12 +64,10 @@ def _has(name: str) -> Any:
 
 
 class ThresholdTuner(
-    Evaluated,
-    Explainable,
     RanksScores,
+    Explainable,
     Storable,
     Exportable,
-    Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,
     BaseEstimator,
@@ -88,9 +81,9 @@ class ThresholdTuner(
     Parameters
     ----------
     estimator : classifier with ``decision_function`` or ``predict_proba`` for a label matrix
-    strategy : {"f1", "per-label", "cardinality", "top-k"}, float or array, default="f1"
+    strategy : {"f1", "per-label", "cardinality", "top-k"}, default="f1"
         One threshold of largest micro-F1; one of largest F1 for every label; one that predicts as
-        many labels as there are; always the ``k`` best labels; or thresholds as given.
+        many labels as there are; or always the ``k`` best labels.
     k : int or None, default=None
         For "top-k"; None is the mean number of labels of a row, rounded.
     never_empty : bool, default=False
@@ -115,10 +108,8 @@ class ThresholdTuner(
     classes_, n_labels_, n_features_in_, feature_names_in_
         As in the estimator.
     label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    n_parameters_ : int
-        Number of parameters kept to predict: the estimator's own, or all that its arrays hold.
+    nbytes_, n_parameters_ : int
+        Bytes of all arrays that the model is saved with; parameters of the estimator.
 
     Notes
     -----
@@ -140,7 +131,7 @@ class ThresholdTuner(
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "estimator": (Methods("fit"),),
-        "strategy": (Choice(*STRATEGIES, "top-k"), Real(), Numbers()),
+        "strategy": (Choice(*STRATEGIES, "top-k"),),
         "k": (Integer(1), Nothing()),
         "never_empty": (Flag(),),
         "min_positives": (Integer(0),),
@@ -220,7 +211,12 @@ class ThresholdTuner(
             if targets.by_name or partial:
                 Y = _labels_for(self.estimator, targets)
             self._asked, self._never_empty = self.response, self.never_empty
-            self._tune(X, Y, targets, weights, groups)
+            self.__dict__.pop("k_", None)
+            if self.strategy == "top-k":
+                self.threshold_, self.k_ = None, self._k_of(targets, weights)
+            else:
+                found = self._out_of_fold_scores(X, Y, targets, weights, groups)
+                self.threshold_ = found.tuned(self.strategy, min_positives=self.min_positives)
             self.estimator_ = self._fitted(X, Y, weights)
             self.n_labels_ = targets.n_labels
             self.classes_ = getattr(self.estimator_, "classes_", targets.classes)
@@ -232,36 +228,28 @@ class ThresholdTuner(
                     setattr(self, name, value)
         return self
 
-    def _tune(self, X: Any, Y: Any, targets: Targets, weights: Array | None, groups: Any) -> None:
-        self.__dict__.pop("k_", None)
+    def _k_of(self, targets: Targets, weights: Array | None) -> int:
+        """Return ``k``, by default the mean number of labels of a row."""
+        n_rows, n_labels = targets.matrix.shape
+        w = np.ones(n_rows) if weights is None else weights
+        known = w.sum()
+        if targets.unknown is not None:  # of a row as long as one whose labels are all known
+            known -= (targets.unknown.T @ w).sum() / n_labels
+        mean = (targets.matrix.T @ w).sum() / known
+        return int(min(n_labels, self.k or max(1, round(float(mean)))))
+
+    def _out_of_fold_scores(
+        self, X: Any, Y: Any, targets: Targets, weights: Array | None, groups: Any
+    ) -> OutOfFoldScores:
         matrix = targets.matrix
-        n_rows, n_labels = matrix.shape
-        if isinstance(self.strategy, str) and self.strategy == "top-k":
-            w = np.ones(n_rows) if weights is None else weights
-            known = w.sum()
-            if targets.unknown is not None:  # of a row as long as one whose labels are all known
-                known -= (targets.unknown.T @ w).sum() / n_labels
-            mean = (matrix.T @ w).sum() / known
-            self.k_ = int(min(n_labels, self.k or max(1, round(float(mean)))))
-            self.threshold_ = None
-            return
-        if not isinstance(self.strategy, str):
-            threshold = np.asarray(self.strategy, dtype=np.float64)
-            if threshold.ndim and threshold.size != n_labels:
-                raise ValueError(
-                    f"strategy must be a name, a number or one number for each of the {n_labels} "
-                    f"labels, and has {threshold.size} entries; pass an array of {n_labels}."
-                )
-            self.threshold_ = threshold if threshold.ndim else float(threshold)
-            return
-        scores = np.full((n_rows, n_labels), np.nan)
+        scores = np.full(matrix.shape, np.nan)
         labels = matrix if targets.unknown is not None or isinstance(Y, Targets) else Y
         folds = make_splits(
             self.cv,
             X,
             labels,
             groups,
-            n_rows,
+            matrix.shape[0],
             seed=seeded(self.random_state),
             together=lambda: held_out_together(X, groups),
         )
@@ -270,32 +258,30 @@ class ThresholdTuner(
             model = self._fitted(take_rows(X, train), take_rows(Y, train), part)
             scores[test] = self._scores(model, _held_out_rows(X, train, test, weights))
         seen = ~np.isnan(scores).any(axis=1)
-        part = None if weights is None else weights[seen]
         S = scores[seen]
-        unknown = None if targets.unknown is None else targets.unknown[seen]
-        found = OutOfFoldScores(
-            np.flatnonzero(seen), lambda labels: S[:, labels], matrix[seen], part, unknown
+        return OutOfFoldScores(
+            np.flatnonzero(seen),
+            lambda labels: S[:, labels],
+            matrix[seen],
+            None if weights is None else weights[seen],
+            None if targets.unknown is None else targets.unknown[seen],
         )
-        self.threshold_ = found.tuned(self.strategy, min_positives=self.min_positives)
 
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)
         if weights is None:
-            with _one_label_explained(model):
-                return model.fit(X, Y)
+            return model.fit(X, Y)
         if not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
                 f"sample_weight was given, but {type(model).__name__}.fit does not take one; leave "
                 "it out."
             )
-        with _one_label_explained(model):
-            return model.fit(X, Y, sample_weight=weights)
+        return model.fit(X, Y, sample_weight=weights)
 
     def _scores(self, model: Any, X: Any) -> Array:
-        """(N, M) scores, whatever form the estimator gives them in."""
-        asked = getattr(self, "_asked", self.response)  # as it was at fit
-        names = [asked]
-        if asked == "auto":
+        """Return (N, M) scores, whatever form the estimator gives them in."""
+        names = [self._asked]  # response as it was at fit
+        if self._asked == "auto":
             names = ["decision_function", "predict_proba"]
         found = [name for name in names if hasattr(model, name)]
         if not found:
@@ -306,7 +292,9 @@ class ThresholdTuner(
         answer = getattr(model, found[0])(X)
         if isinstance(answer, list):  # one matrix per label, a column for each class it knows
             pairs = zip(answer, model.classes_, strict=True)
-            answer = np.column_stack([_chance_of_one(part, classes) for part, classes in pairs])
+            answer = np.column_stack(
+                [_probability_of_one(part, classes) for part, classes in pairs]
+            )
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
         return np.asarray(host(answer), dtype=np.float64)  # decisions are the host's
@@ -395,25 +383,8 @@ def _labels_for(estimator: Any, targets: Targets) -> Any:
     return targets.matrix.toarray().astype(np.int64)
 
 
-@contextmanager
-def _one_label_explained(model: Any) -> Iterator[None]:
-    """Say what to do where a classifier of single labels refuses a matrix of them."""
-    try:
-        yield
-    except ValueError as error:
-        tags = get_tags(model).classifier_tags if hasattr(model, "__sklearn_tags__") else None
-        if tags is None or tags.multi_label:
-            raise
-        raise ValueError(
-            f"ThresholdTuner needs a classifier of several labels, and {type(model).__name__} "
-            f"refuses a label matrix ({' '.join(str(error).split())[:120].rstrip('.')}); if it "
-            f"takes one label at a time, pass OneVsRestClassifier({type(model).__name__}()), from "
-            "sklearn.multiclass."
-        ) from error
-
-
-def _chance_of_one(part: Any, classes: Any) -> Array:
-    """The column of class 1; zeros where the label was never present in training."""
+def _probability_of_one(part: Any, classes: Any) -> Array:
+    """Return the column of class 1; zeros where the label was never present in training."""
     part = np.asarray(part)
     known = list(classes)
     return part[:, known.index(1)] if 1 in known else np.zeros(len(part))

@@ -1,92 +1,94 @@
-"""What decoder and threshold have to know of the training rows, however these are prepared."""
+"""Training rows as embedding, learner and decoder see them."""
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.crossfit._held_out_sample import HeldOut
+from compactlearn.linalg._arrays import beside, scale_columns, working_form
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
+from compactlearn.linalg._unseen_features import (
+    confined_scaling,
+    drop_confined_features,
+    drop_unseen_features,
+)
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
-class TrainingRows(Protocol):
-    """Prepared training rows; ``compact._preparation.Training`` is one."""
+@dataclass(frozen=True)
+class TrainingRows:
+    """Prepared rows and labels; ``compact._preparation`` makes them."""
 
-    @property
-    def pair(self) -> Pair:
-        """Features and labels as the embedding sees them."""
-        ...
-
-    @property
-    def given(self) -> Any:
-        """The features as they came, which show what rows are equal; None where rows are gone."""
-        ...
-
-    @property
-    def labels(self) -> Any:
-        """The labels as they came, sparse."""
-        ...
-
-    @property
-    def weights(self) -> Array | None:
-        """The weights of rows."""
-        ...
-
-    @property
-    def groups(self) -> Any:
-        """The user's groups of rows that are held out together, or None."""
-        ...
-
-    @property
-    def unknown(self) -> Any:
-        """A one for each label that is not known, or None."""
-        ...
-
-    @property
-    def correction(self) -> Any:
-        """The correction of labels for noise, or None."""
-        ...
-
-    @property
-    def completion(self) -> Any:
-        """What unknown labels are completed by."""
-        ...
-
-    @property
-    def folds(self) -> tuple[Moments, ...]:
-        """The moments of each fold, where rows are gone."""
-        ...
-
-    @property
-    def held(self) -> HeldOut | None:
-        """The rows held out of a stream."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Estimated seconds of one fit."""
-        ...
-
-    @property
-    def refit(self) -> int:
-        """Estimated bytes of one more fit."""
-        ...
+    pair: Pair
+    row_map: Any  # a compact._preparation.RowMap: what rows go through before the projection
+    features: Any = None  # X, mapped and scaled, in the form it came
+    weights: Array | None = None
+    blocks: tuple[Any, Any] | None = None  # the rows of a pair that may have moments only
+    given: Any = None  # X as it came: what equal rows are judged by
+    labels: Any = None  # the right block as it came, sparse
+    groups: Any = None
+    moments: Moments | None = None  # in the user's units, where the pair is made of them alone
+    folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
+    seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
+    refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
+    held: HeldOut | None = None  # rows held out of a stream, and a second model's pair
+    n_passes: int | None = None  # over the blocks
+    unknown: Any = None  # csr_array with a one for each label that is not known
+    correction: Any = None  # of labels for flips: the pair and the labels have it
+    completion: Any = None  # by which unknown labels were completed, in the pair
+    units: Array | None = None  # what columns of ``given`` were divided by before
 
     def with_rows(self, *, as_given: bool = False) -> RowsPair:
-        """Return a pair that holds the rows."""
-        ...
+        """Return the pair, or where that has moments only, one that holds the rows.
+
+        ``as_given``: with the features in the form they came, for a learner that will see them all
+        and may not take the one we work on.
+        """
+        if isinstance(self.pair, RowsPair) and not as_given:
+            return self.pair
+        assert self.blocks is not None
+        X, Y = self.blocks
+        X = self.features if as_given else X
+        return RowsPair.of_rows(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
 
     def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
-        """Return held-out rows without features that no row of ``rest`` has."""
-        ...
+        """Return held-out rows without the features that no row of ``rest`` has.
+
+        ``known`` are these rows with all features, as a pair of the rows ``rest`` knows them; they
+        are returned where nothing is dropped. ``as_given`` as in :meth:`with_rows`.
+        """
+        if not scipy.sparse.issparse(self.given):
+            return known
+        own, units = undivided(self.given[held], self.units), self.units
+        reduced = drop_unseen_features(undivided(self.given[rest], units), own)
+        if reduced is own:
+            return known
+        rows = self.row_map.rows(reduced if units is None else scale_columns(reduced, 1 / units))
+        if self.row_map.as_kernel:
+            return rows[:, rest]
+        return rows if as_given else working_form(rows)
 
     def held_out_scaling(self, rows: Rows, member: Rows) -> tuple[bool, Array | None]:
-        """Return what rows are multiplied by where each member is held out alone."""
-        ...
+        """Return what the features of ``rows`` are multiplied by where each ``member`` is held out
+        alone, or None; and first, whether that is all that changes.
+        """
+        if not scipy.sparse.issparse(self.given):
+            return True, None
+        given = undivided(self.given[rows], self.units)
+        if self.row_map.keeps_features:
+            return True, confined_scaling(self.row_map.mapped(given), member)
+        return drop_confined_features(given, member) is given, None
+
+
+def undivided(X: Any, units: Array | None) -> Any:
+    """Return rows before their columns were divided by ``units``, where these are given."""
+    return X if units is None else scale_columns(X, units)

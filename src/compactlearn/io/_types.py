@@ -26,7 +26,7 @@ _HOMES = {
     "compactlearn.compact._kernels": "Kernel",
     "compactlearn.compact._fitted": "FittedModel",
     "compactlearn.compact._preparation": "RowMap",
-    "compactlearn.compact._running_sums": "RunningSums",
+    "compactlearn.compact._sums": "RunningSums",
     "compactlearn.compact._compression": "Half HalfSparse",
     "compactlearn.compact._unit_rows": "UnitRows",
     "compactlearn.embeddings": "CMLL CPLST DMLR FaIE MDDM Original PLST",

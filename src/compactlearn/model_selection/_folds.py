@@ -19,10 +19,11 @@ from sklearn.base import clone
 
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._completing import completed
-from compactlearn.compact._preparation import Preparation, Training, undivided
+from compactlearn.compact._preparation import prepare, prepare_moments
 from compactlearn.core import _memory as memory
 from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.crossfit._folds import Folds, Split
+from compactlearn.crossfit._training_rows import TrainingRows, undivided
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.linalg._arrays import scale_columns, working_form, zeros_beside
 from compactlearn.linalg._build import require_usable_squares
@@ -145,22 +146,21 @@ def hold_folds(
 
     ``n_solutions`` is how many eigenproblems each will have to serve.
     """
-    prepared = Preparation.of(model)
     if isinstance(data, SummedData):
         _refuse_without_rows(model, embedding)
         for number, (_, test) in enumerate(splits):
             moments = data.training[number]
             seen = (moments.mean_left != 0) | (np.diag(moments.left_left) > 0)
-            yield _fold(number, prepared.from_moments(moments), keep_features(data.X[test], seen))
+            yield _fold(number, prepare_moments(model, moments), keep_features(data.X[test], seen))
         return
     if _from_moments(model, embedding, data, len(splits), n_solutions):
         for number, moments in enumerate(_training_moments(data, splits)):
-            training = prepared.from_moments(moments)
+            training = prepare_moments(model, moments)
             yield _fold(number, training, data.held_out_rows(*splits[number]))
         return
     for number, (train, test) in enumerate(splits):
         part = data.part(train)
-        training = prepared.fit(clone(embedding), *part.counted())
+        training = prepare(model, clone(embedding), *part.counted())
         unknown = part.counted_unknown()
         if unknown is not None:
             asked = model.alpha, model.bias, model.regressor
@@ -172,10 +172,9 @@ def hold_split(
     model: CompactClassifier, embedding: Embedding, train: Data, rows: Any, n_solutions: int = 1
 ) -> Fold:
     """One training part, given by itself, and other ``rows`` of features to be scored."""
-    prepared = Preparation.of(model)
     if _from_moments(model, embedding, train, 1, n_solutions):
-        return _fold(0, prepared.from_moments(_moments(train)), rows)
-    return _fold(0, prepared.fit(clone(embedding), *train.counted()), rows)
+        return _fold(0, prepare_moments(model, _moments(train)), rows)
+    return _fold(0, prepare(model, clone(embedding), *train.counted()), rows)
 
 
 def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None:
@@ -193,7 +192,7 @@ def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None
         )
 
 
-def _fold(number: int, training: Training, rows: Any) -> Fold:
+def _fold(number: int, training: TrainingRows, rows: Any) -> Fold:
     return Fold(number, training.pair, training.row_map.rows(rows))
 
 

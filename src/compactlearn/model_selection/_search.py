@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import Evaluated
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.compact._model_size import Weighed
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._model_methods import Explainable, Exportable, Storable
@@ -50,7 +49,6 @@ class Search(
     Explainable,
     Exportable,
     Storable,
-    Weighed,
     MetaEstimatorMixin,
     ClassifierMixin,
     BaseEstimator,

@@ -18,9 +18,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._any_classifier import Evaluated, RanksScores
+from compactlearn.compact._any_classifier import RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
-from compactlearn.compact._model_size import Weighed
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._targets import check_labels
@@ -35,7 +34,7 @@ from compactlearn.metrics._checks import row_blocks
 Array = NDArray[np.float64]
 
 
-class ScoredClassifier(RanksScores, Evaluated, Storable, Weighed, ClassifierMixin, BaseEstimator):
+class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
     """Base of classifiers that learn from checked rows (``_learn``) and give scores (``_scored``).
 
     Labels are read off the scores by ``threshold``.

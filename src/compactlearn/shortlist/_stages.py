@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.compact._model_size import n_parameters_of
+from compactlearn.compact._any_classifier import n_parameters_of
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.shortlist._candidates import Candidates, with_base_candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
