@@ -8,7 +8,6 @@ import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import LinearSVC
 
-import compactlearn
 from compactlearn import (
     CMLLClassifier,
     CMLLClassifierCV,
@@ -16,7 +15,7 @@ from compactlearn import (
     POPClassifier,
     ThresholdTuner,
 )
-from compactlearn.core._available import _Method, available_if
+from compactlearn.core._available import available_if
 from compactlearn.model_selection import GridSearchMoments
 
 rng = np.random.default_rng(0)
@@ -51,24 +50,6 @@ def test_the_last_line_has_the_reason(model, name, remedy, fitted):
     assert text.count("has no attribute") == 1
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
         getattr(type(model), name)(model, X)
-
-
-def test_every_conditional_method_of_the_package_is_of_this_kind():
-    """Nobody goes back to scikit-learn's, whose message keeps the reason to itself."""
-    public = [getattr(compactlearn, name) for name in compactlearn.__all__]
-    public += [GridSearchMoments]
-    conditional = {
-        (cls.__name__, name): value
-        for cls in public
-        if isinstance(cls, type)
-        for base in cls.__mro__
-        if base.__module__.startswith("compactlearn")
-        for name, value in vars(base).items()
-        if hasattr(value, "check") and hasattr(type(value), "__get__")
-    }
-    assert ("CMLLClassifier", "predict_proba") in conditional
-    assert ("ThresholdTuner", "decision_function") in conditional
-    assert all(isinstance(value, _Method) for value in conditional.values())
 
 
 def test_an_available_method_is_a_method():

@@ -1,23 +1,17 @@
-"""Methods that an estimator has only under some parameters, and a refusal that says why.
+"""Methods that an estimator has only under some parameters, with the reason in the message.
 
-scikit-learn's decorator of the same name raises an error without the reason, which is left to the
-error behind it; whoever reads the last line alone never sees it.
+scikit-learn's decorator of the same name leaves the reason to the error behind its own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from types import MethodType
 from typing import Any
 
-
-class Unavailable(AttributeError):
-    """A method that the estimator does not have as it stands; ``reason`` says why."""
-
-    def __init__(self, message: str, reason: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+_OURS = re.compile(r"^This '\w+' has no attribute '\w+': ")  # the beginning of our messages
 
 
 class _Method:
@@ -31,11 +25,10 @@ class _Method:
         try:
             self.check(estimator)
         except AttributeError as error:
-            reason = error.reason if isinstance(error, Unavailable) else str(error)
-            name = self.function.__name__
-            raise Unavailable(
-                f"This {type(estimator).__name__!r} has no attribute {name!r}: {reason}", reason
-            ) from error
+            name, owner = self.function.__name__, type(estimator).__name__
+            reason = _OURS.sub("", str(error))
+            message = f"This {owner!r} has no attribute {name!r}: {reason}"
+            raise AttributeError(message) from error
 
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is not None:
@@ -70,14 +63,15 @@ def available_if(check: Callable[[Any], Any]) -> Callable[[Callable[..., Any]], 
     >>> number.half()
     Traceback (most recent call last):
         ...
-    compactlearn.core._available.Unavailable: This 'Number' has no attribute 'half': Only even
-    numbers have halves, and this is 5.
+    AttributeError: This 'Number' has no attribute 'half': Only even numbers have halves, and this
+    is 5.
     """
     return lambda function: _Method(function, check)
 
 
-def reason_of(error: BaseException) -> str:
-    """Why an attribute is missing, where that is said; scikit-learn leaves it to the cause."""
-    if isinstance(error, Unavailable):
-        return error.reason
+def reason_of(error: AttributeError) -> str:
+    """Return why a method is missing, where that is said; scikit-learn leaves it to the cause."""
+    reason = _OURS.sub("", str(error))
+    if reason != str(error):
+        return reason
     return "" if error.__cause__ is None else str(error.__cause__)

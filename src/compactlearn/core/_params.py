@@ -1,4 +1,4 @@
-"""What a constructor parameter may be, and the sentence a user reads when it is not.
+"""Constraints of constructor parameters, and the sentence a user reads when one is not met.
 
 A class lists, for each parameter, the constraints of which one must hold:
 
@@ -16,45 +16,42 @@ import difflib
 import math
 import numbers
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from sklearn.utils import get_tags
 
-__all__ = [
-    "Choice",
-    "Constraint",
-    "Flag",
-    "Integer",
-    "Methods",
-    "Nothing",
-    "Numbers",
-    "Real",
-    "Regressor",
-    "Seed",
-    "SomeLabels",
-    "Widths",
-    "check_parameters",
-    "nearest",
-]
 
+class Constraint:
+    """Allowed values of a parameter: a test, and the values in words.
 
-class Constraint(Protocol):
-    """Anything that can judge a value and say in words what it accepts."""
+    Parameters
+    ----------
+    words : str
+        The allowed values as a noun phrase.
+    test : callable
+        Value in, bool out.
+    """
+
+    def __init__(self, words: str, test: Callable[[Any], bool]) -> None:
+        self._words, self._test = words, test
 
     def accepts(self, value: object) -> bool:
-        """Whether `value` is allowed."""
-        ...
+        """Return whether `value` is allowed.
+
+        Parameters
+        ----------
+        value : object
+        """
+        return bool(self._test(value))
 
     def describe(self) -> str:
-        """The allowed values as a noun phrase."""
-        ...
+        """Return the allowed values as a noun phrase."""
+        return self._words
 
 
-@dataclass(frozen=True)
-class Integer:
+class Integer(Constraint):
     """A whole number in [low, high]; bool is refused.
 
     >>> Integer(1, 5).accepts(np.int64(5)), Integer(1).accepts(True), Integer(1).accepts(2.0)
@@ -63,25 +60,15 @@ class Integer:
     'an integer >= 1'
     """
 
-    low: int | None = None
-    high: int | None = None
+    def __init__(self, low: int | None = None, high: int | None = None) -> None:
+        def test(value: Any) -> bool:
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            return whole and _within(int(value), low, high)
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is an integer between the bounds."""
-        return (
-            isinstance(value, numbers.Integral)
-            and not isinstance(value, bool)
-            and (self.low is None or int(value) >= self.low)
-            and (self.high is None or int(value) <= self.high)
-        )
-
-    def describe(self) -> str:
-        """The bounds in words."""
-        return "an integer" + _range(self.low, self.high)
+        super().__init__("an integer" + _range(low, high), test)
 
 
-@dataclass(frozen=True)
-class Real:
+class Real(Constraint):
     """A finite number between two bounds, each closed unless said otherwise; bool is refused.
 
     >>> ratio = Real(0, 1, open_low=True)
@@ -91,115 +78,73 @@ class Real:
     'a finite number > 0 and <= 1'
     """
 
-    low: float | None = None
-    high: float | None = None
-    open_low: bool = field(default=False, kw_only=True)
-    open_high: bool = field(default=False, kw_only=True)
+    def __init__(
+        self,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        open_low: bool = False,
+        open_high: bool = False,
+    ) -> None:
+        def test(value: Any) -> bool:
+            if not isinstance(value, numbers.Real) or isinstance(value, bool):
+                return False
+            try:
+                number = float(value)
+            except OverflowError:  # an integer beyond all floats
+                return False
+            excluded = (open_low and number == low) or (open_high and number == high)
+            return math.isfinite(number) and _within(number, low, high) and not excluded
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is a finite number between the bounds."""
-        if not isinstance(value, numbers.Real) or isinstance(value, bool):
-            return False
-        try:
-            number = float(value)
-        except OverflowError:  # an integer beyond all floats
-            return False
-        if not math.isfinite(number):
-            return False
-        above = self.low is None or number > self.low or (number == self.low and not self.open_low)
-        below = (
-            self.high is None or number < self.high or (number == self.high and not self.open_high)
-        )
-        return above and below
-
-    def describe(self) -> str:
-        """The bounds in words."""
-        return "a finite number" + _range(self.low, self.high, self.open_low, self.open_high)
+        super().__init__("a finite number" + _range(low, high, open_low, open_high), test)
 
 
-@dataclass(frozen=True, init=False)
-class Choice:
+class Choice(Constraint):
     """One of a few strings, compared exactly.
 
     >>> Choice("mean", "none").describe()
     "'mean' or 'none'"
     """
 
-    options: tuple[str, ...]
-
     def __init__(self, *options: str) -> None:
-        object.__setattr__(self, "options", options)
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is one of the strings."""
-        return isinstance(value, str) and value in self.options
-
-    def describe(self) -> str:
-        """The strings, quoted."""
-        return _join([repr(option) for option in self.options])
+        self.options = options
+        words = _join([repr(option) for option in options])
+        super().__init__(words, lambda value: isinstance(value, str) and value in options)
 
 
-@dataclass(frozen=True)
-class Nothing:
+class Nothing(Constraint):
     """None."""
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is None."""
-        return value is None
-
-    def describe(self) -> str:
-        """None, by name."""
-        return "None"
+    def __init__(self) -> None:
+        super().__init__("None", lambda value: value is None)
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Constraint):
     """A Python or NumPy bool; 0 and 1 are refused."""
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is a bool."""
-        return isinstance(value, bool | np.bool_)
-
-    def describe(self) -> str:
-        """The two values."""
-        return "True or False"
+    def __init__(self) -> None:
+        super().__init__("True or False", lambda value: isinstance(value, bool | np.bool_))
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(Constraint):
     """A text that is not empty."""
 
-    def accepts(self, value: Any) -> bool:
-        """Whether the value satisfies the constraint."""
-        return isinstance(value, str) and bool(value)
-
-    def describe(self) -> str:
-        """In words, for the error message."""
-        return "a text"
+    def __init__(self) -> None:
+        super().__init__("a text", lambda value: isinstance(value, str) and value != "")
 
 
-@dataclass(frozen=True)
-class Seed:
-    """What may feed a random generator: None, an integer >= 0, RandomState or Generator.
+class Seed(Constraint):
+    """Source of random numbers: None, an integer of 32 bits, RandomState or Generator."""
 
-    NumPy's generator takes 32 bits.
-    """
-
-    def accepts(self, value: object) -> bool:
-        """Whether a generator can be made from `value`."""
-        generators = np.random.RandomState | np.random.Generator
-        return value is None or isinstance(value, generators) or _SEEDS.accepts(value)
-
-    def describe(self) -> str:
-        """The four kinds."""
-        return f"None, {_SEEDS.describe()}, a numpy RandomState or a numpy Generator"
+    def __init__(self) -> None:
+        whole, generators = Integer(0, 2**32 - 1), np.random.RandomState | np.random.Generator
+        super().__init__(
+            f"None, {whole.describe()}, a numpy RandomState or a numpy Generator",
+            lambda value: value is None or isinstance(value, generators) or whole.accepts(value),
+        )
 
 
-_SEEDS = Integer(0, 2**32 - 1)
-
-
-@dataclass(frozen=True, init=False)
-class Methods:
+class Methods(Constraint):
     """An object (not a class) that has the named methods.
 
     >>> Methods("append", "pop").accepts([]), Methods("append", "pop").accepts(())
@@ -208,134 +153,98 @@ class Methods:
     'an object with the methods fit and predict'
     """
 
-    names: tuple[str, ...]
-
     def __init__(self, *names: str) -> None:
-        object.__setattr__(self, "names", names)
+        def test(value: Any) -> bool:
+            # Asked of the class too: a method may be there only once the object is fitted.
+            return not isinstance(value, type) and all(
+                callable(getattr(value, name, None)) or hasattr(type(value), name) for name in names
+            )
 
-    def accepts(self, value: object) -> bool:
-        """Whether every named attribute of `value` can be called."""
-        if isinstance(value, type):
-            return False
-        # Asked of the class too: a method may be there only once the object is fitted.
-        return all(
-            callable(getattr(value, name, None)) or hasattr(type(value), name)
-            for name in self.names
+        plural = "s" if len(names) > 1 else ""
+        super().__init__(f"an object with the method{plural} {_join(list(names), 'and')}", test)
+
+
+class Regressor(Constraint):
+    """An object with fit and predict that does not say it is something else than a regressor."""
+
+    def __init__(self) -> None:
+        methods = Methods("fit", "predict")
+        super().__init__(
+            "a regressor with the methods fit and predict",
+            lambda value: methods.accepts(value) and _kind_of(value) in (None, "regressor"),
         )
-
-    def describe(self) -> str:
-        """The methods by name."""
-        plural = "s" if len(self.names) > 1 else ""
-        return f"an object with the method{plural} {_join(list(self.names), 'and')}"
-
-
-@dataclass(frozen=True)
-class Regressor:
-    """An object with fit and predict, and none that says it is something else than a regressor."""
-
-    def accepts(self, value: object) -> bool:
-        """Whether `value` can learn real numbers, as far as it says."""
-        return Methods("fit", "predict").accepts(value) and _kind_of(value) in (None, "regressor")
-
-    def describe(self) -> str:
-        """The methods by name."""
-        return "a regressor with the methods fit and predict"
 
 
 def _kind_of(value: object) -> str | None:
-    """What a scikit-learn estimator calls itself: "classifier", "regressor"; None for others."""
+    """Return "classifier", "regressor" and the like of scikit-learn estimators, else None."""
     known = hasattr(value, "__sklearn_tags__") and not isinstance(value, type)
     return get_tags(value).estimator_type if known else None
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(Constraint):
     """A 1-D array-like of at least one finite number.
 
     >>> Numbers().accepts([0.1, 0.5]), Numbers().accepts([[0.1]]), Numbers().accepts("0.1")
     (True, False, False)
     """
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` becomes a 1-D array of finite numbers."""
-        if isinstance(value, str | bytes | Mapping):
-            return False
-        try:
-            array = np.asarray(value)
-        except (TypeError, ValueError):
-            return False
-        kind = array.dtype.kind in "iuf"
-        return kind and array.ndim == 1 and array.size > 0 and bool(np.isfinite(array).all())
+    def __init__(self) -> None:
+        def test(value: Any) -> bool:
+            if isinstance(value, str | bytes | Mapping):
+                return False
+            try:
+                array = np.asarray(value)
+            except (TypeError, ValueError):
+                return False
+            vector = array.dtype.kind in "iuf" and array.ndim == 1 and array.size > 0
+            return vector and bool(np.isfinite(array).all())
 
-    def describe(self) -> str:
-        """The shape and content in words."""
-        return "a one-dimensional array of finite numbers"
+        super().__init__("a one-dimensional array of finite numbers", test)
 
 
-@dataclass(frozen=True)
-class SomeLabels:
+class SomeLabels(Constraint):
     """Labels: a name or a number, or a collection of these.
 
     >>> SomeLabels().accepts("jazz"), SomeLabels().accepts([3, "jazz"]), SomeLabels().accepts(0.5)
     (True, True, False)
     """
 
-    def accepts(self, value: object) -> bool:
-        """Return whether `value` is a string or an integer, or a collection of these."""
-        if isinstance(value, str) or Integer().accepts(value):
-            return True
-        if isinstance(value, Mapping) or not isinstance(value, Iterable):
-            return False
-        return all(isinstance(one, str) or Integer().accepts(one) for one in value)
+    def __init__(self) -> None:
+        def is_label(value: Any) -> bool:
+            return isinstance(value, str) or Integer().accepts(value)
 
-    def describe(self) -> str:
-        """The kinds in words."""
-        return "a label or a list of labels, by name or number"
+        def test(value: Any) -> bool:
+            many = isinstance(value, Iterable) and not isinstance(value, Mapping)
+            return is_label(value) or (many and all(map(is_label, value)))
+
+        super().__init__("a label or a list of labels, by name or number", test)
 
 
-@dataclass(frozen=True)
-class Widths:
+class Widths(Constraint):
     """A sequence of whole numbers >= 1, possibly empty."""
 
-    def accepts(self, value: object) -> bool:
-        """Whether `value` is such a sequence."""
-        if isinstance(value, str | bytes) or not isinstance(value, Sequence | np.ndarray):
-            return False
-        return all(Integer(1).accepts(entry) for entry in value)
+    def __init__(self) -> None:
+        def test(value: Any) -> bool:
+            many = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes)
+            return many and all(map(Integer(1).accepts, value))
 
-    def describe(self) -> str:
-        """The content in words."""
-        return "a sequence of integers >= 1"
+        super().__init__("a sequence of integers >= 1", test)
 
 
 class Constrained(Protocol):
-    """What lists the constraints of its parameters."""
+    """A class that lists the constraints of its parameters."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]]
 
 
 def check_own_parameters(owner: Constrained, only: str | None = None) -> None:
-    """:func:`check_parameters` by the owner's constraints, of all parameters or of `only` one."""
+    """Check all parameters, or ``only`` one, by the constraints that the owner lists."""
     listed = owner._constraints
     check_parameters(owner, listed if only is None else {only: listed[only]})
 
 
 def check_parameters(owner: object, constraints: Mapping[str, Sequence[Constraint]]) -> None:
-    """Refuse the first parameter of `owner` that meets none of its constraints.
-
-    Parameters
-    ----------
-    owner : object
-        Its attributes are read by the names in `constraints`; its class names it to the user.
-    constraints : mapping from parameter name to a sequence of constraints
-        One of the sequence must accept the value.
-
-    Raises
-    ------
-    ValueError
-        In one sentence: the parameter and its owner, what is accepted, what was given, what to
-        do; for a misspelt string also the accepted one nearest to it.
-    """
+    """Raise ValueError for the first parameter of `owner` that meets none of its constraints."""
     for name, allowed in constraints.items():
         value = getattr(owner, name)
         if not any(constraint.accepts(value) for constraint in allowed):
@@ -343,7 +252,7 @@ def check_parameters(owner: object, constraints: Mapping[str, Sequence[Constrain
 
 
 def listed(values: Any, name: str, remedy: str = "pass a list or a tuple.") -> list[Any]:
-    """A sequence of values to try as a list; refused where there is nothing in it."""
+    """Return a sequence of values to try as a list; raise ValueError if it is empty."""
     found = [] if isinstance(values, str) or not np.iterable(values) else list(values)
     if not found:
         raise ValueError(f"{name} must hold at least one value to try, and is {values!r}; {remedy}")
@@ -351,7 +260,7 @@ def listed(values: Any, name: str, remedy: str = "pass a list or a tuple.") -> l
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
-    """A question that offers the candidate most like `word`, or nothing when none is close.
+    """Return a question that offers the candidate most like `word`; empty when none is close.
 
     >>> nearest("alternate", ["auto", "closed", "alternating"])
     " Did you mean 'alternating'?"
@@ -365,35 +274,29 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
 
 def _refusal(owner: str, name: str, value: object, allowed: Sequence[Constraint]) -> str:
     accepted = _join([constraint.describe() for constraint in allowed])
-    choices = [
-        c for constraint in allowed if isinstance(constraint, Choice) for c in constraint.options
-    ]
-    advice = (
-        f"Set {name} to one of these."
-        if len(allowed) > 1 or len(choices) > 1
-        else f"Set {name} to such a value."
-    )
-    objects = Methods | Regressor
-    kind = _kind_of(value)
-    if kind == "classifier" and any(isinstance(c, Regressor) for c in allowed):
-        advice = (
-            "This is a classifier, and what it would have to learn are real numbers: pass a "
-            "regressor such as Ridge() or RandomForestRegressor()."
-        )
-    if isinstance(value, type) and any(isinstance(c, objects) for c in allowed):
+    choices = [c for one in allowed if isinstance(one, Choice) for c in one.options]
+    several = len(allowed) > 1 or len(choices) > 1
+    advice = f"Set {name} to {'one of these' if several else 'such a value'}."
+    if any(isinstance(one, Methods | Regressor) for one in allowed) and isinstance(value, type):
         advice = f"Pass an instance: {name}={value.__name__}()."
+    elif any(isinstance(one, Regressor) for one in allowed) and _kind_of(value) == "classifier":
+        advice = "A classifier cannot learn real numbers: pass a regressor such as Ridge()."
     if isinstance(value, str) and choices:
         advice += nearest(value, choices)
     return f"The parameter {name!r} of {owner} must be {accepted}; got {_show(value)}. {advice}"
 
 
 def _show(value: object) -> str:
-    """A short repr on one line: a big array or frame must not bury the sentence."""
+    """Return a short repr on one line: a big array must not bury the sentence."""
     text = re.sub(r"\s+", " ", repr(value))
     if len(text) > 80:
         text = text[:77] + "..."
     quiet = value is None or isinstance(value, str | bool | int | float)
     return text if quiet else f"{text} ({type(value).__name__})"
+
+
+def _within(number: float, low: float | None, high: float | None) -> bool:
+    return (low is None or number >= low) and (high is None or number <= high)
 
 
 def _range(
