@@ -1,4 +1,4 @@
-"""How many threads the BLAS works with during a fit.
+"""Number of BLAS threads during a fit.
 
 Threads of a BLAS wait for each other by spinning. Where other processes want the same cores, one of
 them is always without a core and the others spin in vain: on a machine with two busy cores a
@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -43,51 +44,36 @@ def blas_threads(limit: int | None = None) -> Iterator[None]:
 
     Inside another such block of the same thread only a lower limit has any effect.
     """
-    if limit is None and _own.depth > 0:
+    nested = _own.depth > 0
+    if (limit is None and nested) or any(os.environ.get(name) for name in VARIABLES):
         yield
         return
-    if any(os.environ.get(name) for name in VARIABLES):
-        yield
-        return
-    entry = _Entry(free_cores() if limit is None else limit, counted=_own.depth == 0)
-    local = _Changed(_libraries(per_thread=True))
-    outer = _own.looking
+    block = _Block(limit, nested, threading.get_ident())
     _own.depth += 1
-    _own.looking = _Looking(entry, local) if limit is None else None
-    _shared.enter(entry)
+    _blocks.enter(block)
     try:
-        local.lower(entry.wanted)
         yield
     finally:
-        local.restore()
-        _shared.leave(entry)
+        _blocks.leave(block)
         _own.depth -= 1
-        _own.looking = outer
 
 
 def look_again() -> None:
-    """Go on with as many threads as there are free cores by now.
+    """Continue with as many threads as there are free cores by now.
 
     For loops of some seconds: another process may have begun, or ended, since the fit began. Has
     no effect outside :func:`blas_threads`, and looks no more often than every ``PAUSE`` seconds.
     """
-    looking, now = _own.looking, time.monotonic()
-    if looking is None or now - looking.last < PAUSE:
-        return
-    looking.last = now
-    wanted = free_cores()
-    if wanted != looking.entry.wanted:
-        looking.entry.wanted = wanted
-        looking.local.lower(wanted)
-        _shared.renew()
+    if _own.depth and time.monotonic() - _blocks.looked >= PAUSE:
+        _blocks.look()
 
 
 def free_cores() -> int:
-    """How many cores this process may use that no other process is using now; at least one.
+    """Return how many cores this process may use that no other is using now; at least one.
 
     Where the system does not say what is running, all that it may use.
     """
-    # Something that runs for a moment is no rival: it is gone a millisecond later.
+    # Something that runs for a moment does not count: it is gone a millisecond later.
     others = _others_running()
     for _ in range(2):
         if others == 0:
@@ -98,13 +84,12 @@ def free_cores() -> int:
 
 
 def free_cores_to_use() -> int:
-    """How many threads of our own to work with: one where the user has set one of ``VARIABLES``,
-    who has decided then, and otherwise as many as there are free cores."""
+    """Return the number of threads of our own: one if the user has set one of ``VARIABLES``."""
     return 1 if any(os.environ.get(name) for name in VARIABLES) else free_cores()
 
 
 def own_cores() -> int:
-    """How many cores this process may use at all."""
+    """Return how many cores this process may use at all."""
     if not hasattr(os, "sched_getaffinity"):
         return _allowed_cores()
     return min(_allowed_cores(), len(os.sched_getaffinity(0)))  # which may change at any time
@@ -116,7 +101,7 @@ def _allowed_cores() -> int:
 
 
 def _others_running() -> int:
-    """How many tasks of other processes have, or wait for, a core at this moment."""
+    """Return how many tasks of other processes have, or wait for, a core at this moment."""
     try:
         total = int(_bytes(f"{_PROC}/loadavg").split()[3].split(b"/")[0])
         if total <= 1:  # that is the one who asks
@@ -140,38 +125,69 @@ def _bytes(path: str) -> bytes:
         return file.read()
 
 
-class _Entry:
+@dataclass(eq=False)
+class _Block:
     """One block that is under way."""
 
-    def __init__(self, wanted: int, *, counted: bool) -> None:
-        self.wanted = max(1, wanted)
-        self.counted = counted  # whether it stands for a computation of its own
-        self.thread = threading.get_ident()
+    limit: int | None  # None: as many threads as there are free cores
+    nested: bool  # in another one of its thread, whose cores it shares
+    thread: int
 
 
 class _Own(threading.local):
     depth = 0  # blocks of this thread that are under way
-    looking: _Looking | None = None  # the innermost one, unless its number is given
 
 
-class _Changed:
-    """The number of threads of some libraries, and what it was before."""
+class _Blocks:
+    """All blocks of the process, and what the libraries had before the first of them."""
 
-    def __init__(self, libraries: list[Any]) -> None:
-        self.libraries = libraries
-        self.before = [library.get_num_threads() for library in libraries]
-        self.now = list(self.before)
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.active: list[_Block] = []
+        self.before: list[int] = []
+        self.now: list[int] = []
+        self.free, self.looked = 1, 0.0
 
-    def lower(self, wanted: int) -> None:
-        """Let every library work with ``wanted`` threads, or with fewer if it did so before."""
-        for place, library in enumerate(self.libraries):
-            self._set(place, library, min(self.before[place], wanted))
+    def enter(self, block: _Block) -> None:
+        free = None if block.limit is not None else free_cores()
+        with self.lock:
+            if not self.active:
+                self.before = [library.get_num_threads() for library in _libraries()]
+                self.now = list(self.before)
+            self.active.append(block)
+            self._lower(free)
 
-    def restore(self) -> None:
-        for place, library in enumerate(self.libraries):
-            self._set(place, library, self.before[place])
+    def look(self) -> None:
+        free = free_cores()
+        with self.lock:
+            self._lower(free)
 
-    def _set(self, place: int, library: Any, number: int) -> None:
+    def leave(self, block: _Block) -> None:
+        with self.lock:
+            self.active.remove(block)
+            self._lower(None)
+
+    def after_fork(self) -> None:
+        """Keep the blocks of the thread that forked: a forked process has no other.
+
+        Another thread may have held the lock.
+        """
+        self.lock = threading.Lock()
+        self.active = [block for block in self.active if block.thread == threading.get_ident()]
+        self._lower(None)
+
+    def _lower(self, free: int | None) -> None:
+        """Let every library work with as many threads as all blocks allow, at most as before."""
+        if free is not None:
+            self.free, self.looked = free, time.monotonic()
+        sharing = max(1, sum(not block.nested for block in self.active))
+        limits = [self.free if block.limit is None else block.limit for block in self.active]
+        wanted = max(1, min(own_cores() // sharing, *limits)) if limits else None
+        for place, before in enumerate(self.before):
+            self._set(place, before if wanted is None else min(before, wanted))
+
+    def _set(self, place: int, number: int) -> None:
+        library = _libraries()[place]
         if number == self.now[place] or library.get_num_threads() != self.now[place]:
             return  # as wanted, or changed by someone else since
         library.set_num_threads(number)
@@ -181,72 +197,13 @@ class _Changed:
         self.now[place] = library.get_num_threads()
 
 
-class _Looking:
-    """A block whose number of threads follows the free cores."""
-
-    def __init__(self, entry: _Entry, local: _Changed) -> None:
-        self.entry, self.local = entry, local
-        self.last = time.monotonic()
-
-
-class _Shared:
-    """All blocks of the process, and what the libraries had before the first of them."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.active: list[_Entry] = []
-        self.changed: _Changed | None = None
-
-    def enter(self, entry: _Entry) -> None:
-        with self.lock:
-            self.active.append(entry)
-            self._set()
-
-    def leave(self, entry: _Entry) -> None:
-        with self.lock:
-            self.active.remove(entry)
-            self._set()
-
-    def renew(self) -> None:
-        with self.lock:
-            self._set()
-
-    def after_fork(self) -> None:
-        """Keep the blocks of the thread that forked: a forked process has no other.
-
-        Another thread may have held the lock.
-        """
-        self.lock = threading.Lock()
-        self.active = [entry for entry in self.active if entry.thread == threading.get_ident()]
-        self._set()
-
-    def _set(self) -> None:
-        if self.active:
-            sharing = max(1, sum(entry.counted for entry in self.active))
-            wanted = min(own_cores() // sharing, *(entry.wanted for entry in self.active))
-            self.changed = self.changed or _Changed(_libraries(per_thread=False))
-            self.changed.lower(max(1, wanted))
-        elif self.changed is not None:
-            self.changed.restore()
-            self.changed = None
-
-
 @cache
-def _libraries(*, per_thread: bool) -> list[Any]:
-    """Every BLAS of this process whose number of threads is, or is not, each thread's own.
-
-    Looking for them takes as long as a small fit.
-    """
-    found = ThreadpoolController().select(user_api="blas").lib_controllers
-    layers = [getattr(library, "threading_layer", None) for library in found]
-    return [
-        library
-        for library, layer in zip(found, layers, strict=True)
-        if (layer == "openmp") == per_thread
-    ]
+def _libraries() -> list[Any]:
+    """Return every BLAS of this process; looking for them takes as long as a small fit."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-_own, _shared = _Own(), _Shared()
+_own, _blocks = _Own(), _Blocks()
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_shared.after_fork)
+    os.register_at_fork(after_in_child=_blocks.after_fork)
