@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from compactlearn import CMLL, CompactClassifier, Original
+from compactlearn import CMLL, CompactClassifier
 from compactlearn.related import PCA
 from compactlearn_bench.methods.controls import (
     MDDMThenCodes,
@@ -43,30 +43,6 @@ def test_reduced_rank_ridge_by_the_svd_of_fitted_values(data, alpha, m):
     model = reduced_rank(n_label_components=m, alpha=alpha).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-9)
     assert np.linalg.matrix_rank(model.coef_) == m
-
-
-def test_at_full_rank_it_is_plain_ridge(data):
-    X, Y, X_new = data
-    full = reduced_rank(n_label_components=Y.shape[1], alpha=2.0).fit(X, Y)
-    plain = CompactClassifier(Original(), alpha=2.0).fit(X, Y)
-    np.testing.assert_allclose(
-        full.decision_function(X_new), plain.decision_function(X_new), atol=1e-9
-    )
-
-
-@pytest.mark.parametrize("d", [1, 4, 14])
-def test_principal_directions_and_ridge(data, d):
-    X, Y, X_new = data
-    mean = X.mean(axis=0)
-    _, _, Vt = np.linalg.svd(X - mean, full_matrices=False)
-    P = Vt[:d].T
-    B = ridge((X - mean) @ P, Y - Y.mean(axis=0), 0.7)
-    expected = (X_new - mean) @ P @ B + Y.mean(axis=0)
-    model = CompactClassifier(PCA(d), alpha=0.7).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X_new), expected, atol=1e-9)
-    if d == X.shape[1]:  # a rotation of the features changes nothing
-        plain = CompactClassifier(Original(), alpha=0.7).fit(X, Y)
-        np.testing.assert_allclose(expected, plain.decision_function(X_new), atol=1e-9)
 
 
 def test_random_directions_are_orthonormal_seeded_and_nested(data):

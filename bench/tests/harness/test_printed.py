@@ -5,18 +5,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.svm import LinearSVC
 
 from compactlearn import METHODS, KernelMap, method
 from compactlearn.datasets import load
-from compactlearn.metrics import ranking_loss
 from compactlearn_bench import cells_of, read_spec
 from compactlearn_bench.harness.execute import execute, fold_rows
 from compactlearn_bench.harness.job import Job
 from compactlearn_bench.methods.kernel_regressor import KernelRegressor
-from compactlearn_bench.methods.library_entries import ENTRIES, _classifier
+from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.methods.printed import as_printed
-from compactlearn_bench.methods.rows import drawn, kept_labels, with_empty_rows
 from compactlearn_bench.methods.table import ROWS
 from compactlearn_bench.records import Cell
 from tests.makers import make_data
@@ -40,29 +37,6 @@ def test_the_penalty_of_the_protocol_is_the_grid(name):
     assert entry.settings(found) == found
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ({"train_rows": 0}, "train_rows.*an integer >= 1"),
-        ({"left_out_labels": "Humor"}, "left_out_labels.*a list.*square brackets"),
-        ({"left_out_labels": [3]}, "left_out_labels.*a text"),
-        ({"empty_rows": "count"}, "empty_rows.*'counted'.*Did you mean"),
-        ({"protocol": "as print"}, "protocol.*'as printed'"),
-    ],
-)
-def test_wrong_settings_are_refused(given, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        ENTRIES["ORI"].settings(given)
-
-
-def test_the_loss_of_pop():
-    settings = ENTRIES["POP"].settings({"base_loss": "hinge"})
-    hinge = _classifier(ROWS["POP"], settings, {}, 0).estimator
-    assert isinstance(hinge, LinearSVC)
-    assert (hinge.loss, hinge.C, hinge.fit_intercept) == ("hinge", 0.1, False)
-    assert _classifier(ROWS["POP"], ENTRIES["POP"].settings({}), {}, 0).estimator is None
-
-
 @pytest.mark.parametrize("name", ["ORI", "FaIE", "MDDM", "k-ORI"])
 def test_a_record_has_the_values_of_separate_fits(name):
     entry = ENTRIES[name]
@@ -81,38 +55,6 @@ def test_a_record_has_the_values_of_separate_fits(name):
 
 
 # --- rows -----------------------------------------------------------------------------------------
-
-
-def test_rows_are_drawn_by_the_seed_and_keep_their_order():
-    train = np.arange(100) * 3
-    some = drawn(train, 40, seed=5)
-    assert np.all(np.diff(some) > 0)
-    assert set(some) < set(train)
-    assert len(some) == 40
-    np.testing.assert_array_equal(some, drawn(train, 40, seed=5))
-    assert not np.array_equal(some, drawn(train, 40, seed=6))
-    for count in (None, 100, 200):
-        assert drawn(train, count, seed=5) is train
-
-
-def test_a_label_that_is_not_there_cannot_be_left_out():
-    with pytest.raises(ValueError, match=r"'Humour' is none of its 2; .*Did you mean 'Humor'\?"):
-        kept_labels(("Humor", "Syntax"), ["Humour"], "llog")
-    assert kept_labels(("Humor", "Syntax"), None, "llog") is None
-
-
-def test_empty_rows_count_as_in_mulan():
-    """One row of two has no labels: the rows' own values say what the means must be."""
-    Y, scores = np.array([[1, 0, 1], [0, 0, 0]]), np.array([[0.2, 0.5, 0.1], [0.3, 0.2, 0.1]])
-    of_one = ranking_loss(Y[:1], scores[:1])
-    values = with_empty_rows(
-        [[0.25, of_one, 1.0, 0.4]],
-        ["average_precision", "ranking_loss", "one_error", "micro_f1"],
-        0.5,
-    )
-    np.testing.assert_allclose(values, [[0.25, (of_one + 0.0) / 2, 1.0, 0.4]])
-    same = with_empty_rows([[0.25, 0.5]], ["ranking_loss", "one_error"], 0.0)
-    np.testing.assert_array_equal(same, [[0.25, 0.5]])
 
 
 def test_a_cell_sees_the_rows_and_labels_that_its_settings_ask_for(monkeypatch):
@@ -236,17 +178,11 @@ def test_as_printed_a_row_of_zeros_has_scores_of_zero(name):
     assert np.abs(free[0]).max() > 1e-3
 
 
-def test_the_kernel_ridge_has_the_width_of_a_kernel_map():
-    X, Y = make_data(30, 5, 4)
-    expected = KernelRidge(alpha=0.3, kernel="rbf", gamma=KernelMap().fit(X).gamma_).fit(X, Y)
-    found = KernelRegressor(0.3).fit(X, Y).predict(X + 0.1)
-    np.testing.assert_allclose(found, expected.predict(X + 0.1), atol=1e-10)
-
-
 def test_the_kernel_ridge_learns_from_projected_rows():
     X, Y = make_data(40, 6, 5)
     model = as_printed("k-MDDM", n_feature_components=3, random_state=0).fit(X, Y)
     U = KernelMap().fit(X).rows(X) @ model.embedding_.projection_
-    expected = KernelRegressor(0.1).fit(U, Y).predict(U)
+    expected = KernelRidge(alpha=0.1, kernel="rbf", gamma=KernelMap().fit(U).gamma_)
+    expected = expected.fit(U, Y).predict(U)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-7)
     assert isinstance(model.regressor_, KernelRegressor), "all targets at once"

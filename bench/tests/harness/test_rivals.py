@@ -195,14 +195,9 @@ def test_auto_is_asked_by_its_name_and_says_what_it_chose(monkeypatch):
     np.testing.assert_allclose(found.values[0], wanted)
     assert found.details["chosen"].startswith("CMLLClassifier(decoder='logistic'")
     assert found.sizes == [own.n_parameters_]
-
-
-def test_auto_is_given_its_budgets_and_only_where_a_spec_has_them(monkeypatch):
-    monkeypatch.setattr(rivals, "AutoCompactClassifier", AutoStandIn)
     entry = ENTRIES["Auto"]
     assert "size_budget" not in entry.settings({})
-    settings = entry.settings({"size_budget": 0.05, "time_budget": 9})
-    model = entry.make(settings, {}, 3)
+    model = entry.make(entry.settings({"size_budget": 0.05, "time_budget": 9}), {}, 3)
     assert (model.size_budget, model.time_budget, model.random_state) == (0.05, 9, 3)
 
 

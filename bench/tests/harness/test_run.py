@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import compactlearn_bench
-from compactlearn_bench import SpecError, cells_of
+from compactlearn_bench import SpecError
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.records import Cell, Store, StoreError
 from compactlearn_bench.report import render_html, to_csv
@@ -53,21 +53,6 @@ def test_only_what_changed_is_run(run, spec, store, log):
     assert run(spec(inner_folds=3), store).computed == 2  # it matters to "nested" alone
     assert run(spec(seed=1), store).computed == 4
     assert len(log()) == 6
-
-
-def test_the_number_of_workers_changes_nothing(run, spec, tmp_path):
-    methods = [
-        {"name": "method", "estimator": "plugged:method", "as": name, "pause": 0.0}
-        for name in ("one", "two")
-    ] + [{"name": "ridge", "estimator": "plugged:ridge"}]
-    found = []
-    for workers in (1, 3):
-        store = Store(tmp_path / str(workers))
-        asked = spec(methods=methods, datasets=["emotions", {"name": "enron", "rows": 200}])
-        run(asked, store, workers=workers)
-        found.append(answers(store))
-    assert len(found[0]) == 24
-    assert found[0] == found[1]
 
 
 def test_two_runs_give_the_same_tables_to_the_byte(run, spec, tmp_path):
@@ -251,21 +236,6 @@ def test_a_worker_that_cannot_start_says_why(spec, store):
 
     with pytest.raises(RuntimeError, match=r"could not start.*status 1.*no such planet"):
         compactlearn_bench.run(spec(), store, launcher=launcher)
-
-
-def test_cells_come_set_by_set_and_fold_by_fold(spec):
-    methods = [{"name": n, "estimator": "plugged:method"} for n in ("a", "b")]
-    asked = spec(
-        methods=methods,
-        datasets=[{"name": "emotions", "without": ["b"]}, {"name": "enron", "only": ["b"]}],
-        selections=["paper"],
-    )
-    assert [(c.dataset, c.fold, c.method) for c in cells_of(asked)] == [
-        ("emotions", 0, "a"),
-        ("emotions", 1, "a"),
-        ("enron", 0, "b"),
-        ("enron", 1, "b"),
-    ]
 
 
 def test_a_device_that_is_not_there_is_refused_before_anything(spec, store, log):

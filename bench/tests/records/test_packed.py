@@ -8,7 +8,7 @@ import sys
 import pytest
 from bench.tests.makers import record
 
-from compactlearn_bench.records import Growth, RecordError, Store, open_records
+from compactlearn_bench.records import Growth, RecordError, open_records
 
 MIB = 1 << 20
 LINE = f"{record().to_json()}\n".encode()
@@ -56,11 +56,3 @@ def test_a_limit_is_a_callers_to_set_and_whole_files_stay_below_the_usual_one(tm
         list(open_records(path, limits=strict))
     with pytest.raises(RecordError, match="may expand to"):
         list(open_records(path, limits=Growth(total=1000, free=100)))
-
-
-def test_nothing_of_a_bomb_is_taken_into_a_store(tmp_path):
-    path = bomb(tmp_path / "bomb.xz", LINE * (4 * MIB // len(LINE)), 5)
-    store = Store(tmp_path / "store")
-    with pytest.raises(RecordError, match=r"bomb\.xz"):
-        store.unpack(path)
-    assert list(store.records()) == []

@@ -51,7 +51,9 @@ def test_demsars_friedman_test():
     ranks = average_ranks(DEMSAR, greater_is_better=False)
     chi_squared = 12 * 14 / (4 * 5) * ((ranks**2).sum() - 4 * 25 / 4)
     assert chi_squared == pytest.approx(9.28, abs=5e-3)
-    assert iman_davenport(chi_squared, 14, 4)[0] == pytest.approx(3.69, abs=5e-3)
+    f_statistic, p_value = iman_davenport(chi_squared, 14, 4)
+    assert f_statistic == pytest.approx(3.69, abs=5e-3)
+    assert p_value == pytest.approx(stats.f.sf(f_statistic, 3, 39))
     assert friedman(DEMSAR).chi_squared > chi_squared  # ties corrected
 
 
@@ -71,10 +73,6 @@ def test_nemenyis_critical_values(k, q):
     assert critical_difference(k, 6) / np.sqrt(k * (k + 1) / 36) == pytest.approx(q, abs=1e-3)
 
 
-def test_demsars_critical_difference():
-    assert critical_difference(4, 14) == pytest.approx(1.25, abs=5e-3)
-
-
 @given(TABLES)
 def test_the_friedman_test_is_scipys(scores):
     found = friedman(scores)
@@ -91,11 +89,6 @@ def test_ranks_add_up_and_turn_with_the_direction(scores, greater):
     ranks = average_ranks(scores, greater_is_better=greater)
     assert ranks.sum() == pytest.approx(10)
     assert average_ranks(-scores, greater_is_better=not greater) == pytest.approx(ranks)
-
-
-def test_wilcoxon_by_hand():
-    """Six gains of one sign: of 2^6 sign patterns two are as extreme."""
-    assert wilcoxon([1, 2, 3, 4, 5, 6], [0] * 6) == pytest.approx(2 / 64)
 
 
 @given(TABLES)
@@ -135,9 +128,3 @@ def test_demsars_wilcoxon_test():
     gains = [5, -8, 17, 33, 6, -5, 7, 0, 63, 0, 22, 47, 9, 21]
     z = (12 - 52.5) / np.sqrt(14 * 15 * 29 / 24 - 2 * 6 / 48)
     assert wilcoxon(gains, [0] * 14) == pytest.approx(2 * stats.norm.sf(-z), abs=1e-6)
-
-
-def test_the_f_statistic_has_its_degrees_of_freedom():
-    """Demšar: F with 4 - 1 and (4 - 1)(14 - 1) degrees of freedom."""
-    f_statistic, p_value = iman_davenport(9.28, 14, 4)
-    assert p_value == pytest.approx(stats.f.sf(f_statistic, 3, 39))
