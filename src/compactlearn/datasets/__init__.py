@@ -19,16 +19,15 @@ from compactlearn.datasets._dataset import (
     fingerprint,
     statistics,
 )
-from compactlearn.datasets._formats.arff import read_arff, write_arff
-from compactlearn.datasets._formats.delimited import read_csv
+from compactlearn.datasets._formats.arff import write_arff
 from compactlearn.datasets._formats.for_model import (
     ModelColumns,
     TextColumns,
     arranged,
     read_for_model,
 )
-from compactlearn.datasets._formats.index_value import read_libsvm, read_xmlrepo, write_xmlrepo
-from compactlearn.datasets._formats.parquet import read_parquet, write_parquet
+from compactlearn.datasets._formats.index_value import write_xmlrepo
+from compactlearn.datasets._formats.parquet import write_parquet
 from compactlearn.datasets._formats.predictions import write_predictions
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._formats.texts import Texts, read_texts
@@ -59,13 +58,8 @@ __all__ = [
     "make_compact",
     "open_blocks",
     "read",
-    "read_arff",
-    "read_csv",
     "read_for_model",
-    "read_libsvm",
-    "read_parquet",
     "read_texts",
-    "read_xmlrepo",
     "statistics",
     "write_arff",
     "write_parquet",

@@ -16,7 +16,7 @@ from compactlearn.datasets import (
     is_available,
     list_datasets,
     load,
-    read_arff,
+    read,
 )
 from compactlearn.datasets._catalogue.by_name import load_from
 from compactlearn.datasets._catalogue.files import FetchError
@@ -78,7 +78,7 @@ def test_label_columns_and_label_file_agree(shared_datasets, name):
 def test_packaged_names_stand_at_their_columns(shared_datasets, name):
     """With the original's columns put in the order of the packaged names, the rows are the same."""
     folder = shared_datasets / name
-    original = read_arff(folder / f"{name}.arff.xz", folder / f"{name}.xml")
+    original = read(folder / f"{name}.arff.xz", folder / f"{name}.xml")
     packaged = load(name)
     features = [original.feature_names.index(word) for word in packaged.feature_names]
     labels = [original.label_names.index(word) for word in packaged.label_names]

@@ -2,6 +2,7 @@
 
 import re
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.datasets import DataFileError, read_arff
+from compactlearn.datasets import DataFileError, read
 
+read_arff = partial(read, format="arff")
 HEADER = """@relation 'toy: -C 2'
 @attribute first {0,1}
 @attribute second {0,1}

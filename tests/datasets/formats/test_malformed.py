@@ -9,6 +9,7 @@ import functools
 import gzip
 import lzma
 import time
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -22,17 +23,13 @@ from compactlearn.datasets import (
     Dataset,
     Limits,
     read,
-    read_arff,
-    read_csv,
-    read_libsvm,
-    read_parquet,
-    read_xmlrepo,
     write_parquet,
 )
 from compactlearn.datasets._formats.columns import read_label_names
 from compactlearn.datasets._parsing.lines import opened
 from compactlearn.datasets._parsing.number_blocks import Grammar
 
+read_arff = partial(read, format="arff")
 DENSE = rb"""% a remark
 @relation 'toy: -C -2'
 @attribute 'odd \'name' numeric
@@ -77,13 +74,13 @@ SUBJECTS = {
     "arff-xz": ("t.arff.xz", lzma.compress(SPARSE), read),
     "arff-bz2": ("t.arff.bz2", bz2.compress(SPARSE), read),
     "arff-gz": ("t.arff.gz", gzip.compress(SPARSE, mtime=0), read),
-    "xmlrepo": ("t.txt", XMLREPO, read_xmlrepo),
-    "libsvm": ("t.svm", LIBSVM, read_libsvm),
-    "csv": ("t.csv", CSV, lambda path: read_csv(path, "L")),
-    "tsv": ("t.tsv", TSV, lambda path: read_csv(path, 2)),
+    "xmlrepo": ("t.txt", XMLREPO, partial(read, format="xmlrepo")),
+    "libsvm": ("t.svm", LIBSVM, read),
+    "csv": ("t.csv", CSV, lambda path: read(path, "L")),
+    "tsv": ("t.tsv", TSV, lambda path: read(path, 2)),
     "by-content": ("t", SPARSE, read),
     "xml": ("names.xml", XML, read_label_names),
-    "parquet": ("t.parquet", None, read_parquet),
+    "parquet": ("t.parquet", None, read),
 }
 
 PAIRS = ("xmlrepo", "libsvm")  # read in whole blocks only
@@ -274,7 +271,7 @@ def test_a_bomb_in_parquet_is_refused(tmp_path):
     data = Dataset(sparse.csr_array((60_000, 40)), sparse.csr_array((60_000, 1), dtype=np.int64))
     write_parquet(data, tmp_path / "b.parquet")
     with pytest.raises(DataFileError, match="beyond the limits"):
-        read_parquet(tmp_path / "b.parquet", limits=Limits(ratio=100, free=1 << 20))
+        read(tmp_path / "b.parquet", limits=Limits(ratio=100, free=1 << 20))
 
 
 def test_pickles_are_not_a_format(tmp_path):

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import lzma
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,13 +13,11 @@ from scipy import sparse
 from compactlearn.datasets import (
     DataFileError,
     read,
-    read_csv,
-    read_libsvm,
-    read_parquet,
-    read_xmlrepo,
 )
 from compactlearn.datasets._formats.reading import format_of
 
+read_xmlrepo = partial(read, format="xmlrepo")
+read_libsvm = partial(read, format="libsvm")
 X = np.array([[2.5, 0, 1], [0, 0, 0], [0, -7, 0.125]])
 Y = np.array([[1, 0], [0, 0], [0, 1]])
 
@@ -96,25 +95,25 @@ class TestCsv:
     )
     def test_ways_to_write_it(self, write, text):
         for labels in (-2, ["q", "p"]):
-            data = read_csv(write(text, "t.csv"), labels)
+            data = read(write(text, "t.csv"), labels)
             check(data)
             assert data.feature_names == ("a", "b", "c")
             assert data.label_names == ("p", "q")
 
     def test_prefix_ignore_and_odd_names(self, write):
         text = 'id,"x, ""y""\nz",L:1,L:2\nfoo,1,1,0\n"b,ar",2,0,1\n'
-        data = read_csv(write(text, "t.csv"), "L:", ignore=["id"])
+        data = read(write(text, "t.csv"), "L:", ignore=["id"])
         assert data.feature_names == ('x, "y"\nz',)
         check(data, [[1], [2]], [[1, 0], [0, 1]])
 
     def test_without_names(self, write):
-        data = read_csv(write("1,0,5\n0,1,6\n", "t.csv"), 2, header=False)
+        data = read(write("1,0,5\n0,1,6\n", "t.csv"), 2, header=False)
         check(data, [[5], [6]], [[1, 0], [0, 1]])
         assert data.label_names == ("0", "1")
 
     def test_missing_values(self, write):
         path = write("p,x\n1,\n0,NA\n1,3\n", "t.csv")
-        check(read_csv(path, 1), [[np.nan], [np.nan], [3]], [[1], [0], [1]])
+        check(read(path, 1), [[np.nan], [np.nan], [3]], [[1], [0], [1]])
 
     @pytest.mark.parametrize(
         ("text", "line", "message"),
@@ -131,10 +130,10 @@ class TestCsv:
     )
     def test_refusals(self, write, text, line, message):
         with pytest.raises(DataFileError, match=re.escape(message)) as caught:
-            read_csv(write(text, "t.csv"), 1)
+            read(write(text, "t.csv"), 1)
         assert caught.value.line == line
         with pytest.raises(ValueError, match="delimiter must be one plain character"):
-            read_csv(write(text, "t.csv"), 1, delimiter="::")
+            read(write(text, "t.csv"), 1, delimiter="::")
 
 
 def test_parquet_of_others(tmp_path):
@@ -149,14 +148,14 @@ def test_parquet_of_others(tmp_path):
         "L2": arrow.array([0, 1], arrow.uint8()),
     }
     parquet.write_table(arrow.table(columns), path)
-    check(read_parquet(path, "L", ignore=["id"]), [[3, 0.5], [np.nan, 2]], [[1, 0], [0, 1]])
+    check(read(path, "L", ignore=["id"]), [[3, 0.5], [np.nan, 2]], [[1, 0], [0, 1]])
     with pytest.raises(DataFileError, match="'id' is of type 'string'"):
-        read_parquet(path, "L")
+        read(path, "L")
     with pytest.raises(DataFileError, match="does not say which columns are labels"):
-        read_parquet(path)
+        read(path)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(DataFileError, match="cannot be read as Parquet"):
-        read_parquet(path, "L")
+        read(path, "L")
 
 
 ARFF = "@relation 't: -C 1'\n@attribute p {0,1}\n@attribute x numeric\n@data\n1,2\n0,3\n"

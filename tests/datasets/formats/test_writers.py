@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.datasets import Dataset, read, read_arff, write_arff, write_parquet, write_xmlrepo
+from compactlearn.datasets import Dataset, read, write_arff, write_parquet, write_xmlrepo
 
 ODD = ["it's", '"', "a b", "\\", "\\n", "a\nb", "tab\there", "%", "{0,1}", ",", "?", "é", "", " "]
 ODD += ["日本", "-C 3", "<&>", "@data", "#", "1", "'quoted'", "a\\'b", "\u2028", "\x85", "𝔁", "\r"]
@@ -88,7 +88,7 @@ def test_the_xml_file_says_what_the_relation_says(folder, data):
     write_arff(data, path)
     columns = [*data.feature_names, *data.label_names]
     if len(set(columns)) == len(columns):
-        found = read_arff(path, path.with_suffix(".xml"))
+        found = read(path, path.with_suffix(".xml"))
         same(found, data)
         assert found.label_names == data.label_names
 
@@ -153,8 +153,8 @@ def test_we_read_what_liac_arff_writes(folder, data):
     rows = [[*row[:d], *(str(int(label)) for label in row[d:])] for row in table]
     path = folder / "by-liac.arff"
     path.write_text(liac.dumps({"relation": "r", "attributes": attributes, "data": rows}))
-    same(read_arff(path, -data.n_labels), data)
-    assert read_arff(path, -1 * data.n_labels).feature_names == tuple(n for n, _ in attributes[:d])
+    same(read(path, -data.n_labels), data)
+    assert read(path, -1 * data.n_labels).feature_names == tuple(n for n, _ in attributes[:d])
 
 
 REAL = {"emotions": 6, "medical": 45, "cal500": 174, "enron": 53, "yeast": 14}
@@ -167,7 +167,7 @@ def test_liac_arff_reads_the_real_files_as_we_do(shared_datasets, name):
     text = lzma.decompress(path.read_bytes()).decode()
     is_sparse = "{" in text.lower().split("@data")[1]
     loaded = liac.loads(text, return_type=liac.LOD if is_sparse else liac.DENSE)
-    data = read_arff(path, -n_labels)
+    data = read(path, -n_labels)
     total = data.n_features + data.n_labels
     if is_sparse:
         table = np.zeros((len(loaded["data"]), total))

@@ -15,8 +15,7 @@ from scipy.io import loadmat
 
 from compactlearn.datasets._catalogue.known_sets import Entry
 from compactlearn.datasets._dataset import Dataset, Matrix
-from compactlearn.datasets._formats.arff import read_arff
-from compactlearn.datasets._formats.index_value import read_xmlrepo
+from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._parsing.lines import Lines
 
 __all__ = ["check_counts", "load_packaged", "read_files", "stack", "vary"]
@@ -131,16 +130,14 @@ def _without_labels(data: Dataset, unwanted: Sequence[str]) -> Dataset:
 
 def _read(entry: Entry, path: Path, labels: str | os.PathLike[str] | int | None) -> Dataset:
     if entry.format == "xmlrepo":
-        return read_xmlrepo(
-            path, n_features=entry.expected.features, n_labels=entry.expected.labels
-        )
+        shape = {"n_features": entry.expected.features, "n_labels": entry.expected.labels}
+        return read(path, format="xmlrepo", **shape)
     if entry.format == "mat":  # a file of the registry's checksum; a label is a row of target
         arrays = loadmat(path, variable_names=["data", "target"])
         X, Y = (sparse.csr_array(arrays[key]) for key in ("data", "target"))
-        return Dataset(
-            X.astype(np.float64), sparse.csr_array(Y.T.astype(np.int64)), source=str(path)
-        )
-    return read_arff(path, labels, ignore=entry.ignore)
+        Y = sparse.csr_array(Y.T.astype(np.int64))
+        return Dataset(X.astype(np.float64), Y, source=str(path))
+    return read(path, labels, format="arff", ignore=entry.ignore)
 
 
 def _stacked(parts: list[Matrix]) -> Matrix:

@@ -41,7 +41,6 @@ from compactlearn.datasets._parsing.assemble import (
     by_rows,
     stem,
     table_parts,
-    whole,
 )
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import (
@@ -53,7 +52,7 @@ from compactlearn.datasets._parsing.number_blocks import (
     table_grammar,
 )
 
-__all__ = ["arff_parts", "read_arff", "write_arff"]
+__all__ = ["arff_parts", "write_arff"]
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
@@ -71,76 +70,6 @@ _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
 # How many values a block of lines may have beyond those that stand in it: "{}" is a row of all
 # values that were declared first. So what is read stays in proportion to the file.
 _MOST_FILLED = 1 << 22
-
-
-def read_arff(
-    path: str | os.PathLike[str],
-    labels: AnyLabels = None,
-    *,
-    ignore: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Dataset:
-    """Read a multi-label ARFF file, plain or compressed (xz, bz2, gzip), dense or sparse.
-
-    Numbers are taken as they are. A nominal attribute becomes
-
-    * its values, if all of them are numbers ({0,1} is 0 and 1);
-    * 0 and 1, if it has two values: "yes", "true", "y", "t" and "on" are 1 against their
-      opposites, otherwise the value declared second is 1.
-
-    Other attributes (more values than two, string, date, relational) cannot become numbers; name
-    them in `ignore`. A value left out of a sparse row is 0, and for a nominal attribute the value
-    declared first, as in Weka. A question mark becomes NaN in X and is refused in Y. In names the
-    backslashes of ARFF escapes are removed.
-
-    Parameters
-    ----------
-    path : str or path
-        The ARFF file.
-    labels : path, str, list of str, int or None
-        Which attributes are labels: the path of a Mulan XML file (as a string it ends in .xml),
-        the prefix of their names, their names, or their number n: the first n attributes if
-        n > 0, the last -n if n < 0. None trusts MEKA's "-C n" in the relation's name, otherwise
-        the XML file of the same name beside the file. Labels keep the order of their columns.
-    ignore : list of str
-        Names of attributes to leave out, identifiers of the rows for instance.
-    limits : Limits, optional
-        How far a compressed file may expand.
-
-    Returns
-    -------
-    Dataset
-        X is a csr_array if fewer than a quarter of its values are non-zero, otherwise an ndarray;
-        Y is a csr_array.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file, and the line where a line is at fault.
-    FileNotFoundError, TypeError
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name, "films.arff")
-    >>> _ = path.write_text('''@relation 'films: -C 2'
-    ... @attribute funny {0,1}
-    ... @attribute sad {0,1}
-    ... @attribute minutes numeric
-    ... @attribute colour {no,yes}
-    ... @data
-    ... 1,0,96,yes
-    ... {1 1,2 121}
-    ... ''')
-    >>> films = read_arff(path)
-    >>> films.feature_names, films.X
-    (('minutes', 'colour'), array([[ 96., 1.], [121., 0.]]))
-    >>> films.label_names, films.Y.toarray()
-    (('funny', 'sad'), array([[1, 0], [0, 1]]))
-    >>> folder.cleanup()
-    """
-    return whole(path, arff_parts(path, None, labels, ignore=ignore, limits=limits))
 
 
 def arff_parts(

@@ -11,67 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from compactlearn.datasets._dataset import DataFileError, Dataset, short
+from compactlearn.datasets._dataset import DataFileError, short
 from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, table_parts, whole
+from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, table_parts
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import read_table, table_grammar
 
-__all__ = ["csv_parts", "first_line", "number_of", "read_csv", "split_rows", "text_lines"]
+__all__ = ["csv_parts", "first_line", "number_of", "split_rows", "text_lines"]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _BATCH = 1 << 16  # cells
-
-
-def read_csv(
-    path: str | os.PathLike[str],
-    labels: AnyLabels,
-    *,
-    delimiter: str | None = None,
-    header: bool = True,
-    ignore: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Dataset:
-    """Read a table of numbers from a CSV or TSV file, plain or compressed.
-
-    Cells hold numbers; "true", "yes" and their opposites are 1 and 0. An empty cell, "NA" and the
-    like is a missing value: NaN in X, refused in Y. Cells may stand in double quotes.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    labels : path, str, list of str or int
-        Which columns are labels: a Mulan XML file, the prefix of their names, their names, or
-        their number n: the first n columns if n > 0, the last -n if n < 0.
-    delimiter : str, optional
-        By default whichever of comma, semicolon, tab and bar is most frequent in the first line.
-    header : bool
-        Whether the first line holds the names; if not, the columns are called "0", "1" and so on.
-    ignore : list of str
-        Names of columns to leave out.
-    limits : Limits, optional
-        How far a compressed file may expand.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file, the line and the reason.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "films.csv")
-    ...     _ = path.write_text("minutes,is_funny,is_sad\\n96,1,0\\n121,0,1\\n")
-    ...     films = read_csv(path, "is_")
-    >>> films.feature_names, films.X.ravel(), films.Y.toarray()
-    (('minutes',), array([ 96., 121.]), array([[1, 0], [0, 1]]))
-    """
-    options = {"delimiter": delimiter, "header": header, "ignore": ignore, "limits": limits}
-    return whole(path, csv_parts(path, None, labels, **options))
 
 
 def csv_parts(

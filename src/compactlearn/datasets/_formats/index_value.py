@@ -13,15 +13,13 @@ from scipy import sparse
 
 from compactlearn.core._atomic import atomic
 from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
-from compactlearn.datasets._parsing.assemble import LabelledPart, by_rows, whole, whole_or_parts
+from compactlearn.datasets._parsing.assemble import LabelledPart, by_rows, whole_or_parts
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import INDEX, LABEL, SKIP, VALUE, Grammar
 
 __all__ = [
     "libsvm_parts",
     "number",
-    "read_libsvm",
-    "read_xmlrepo",
     "row_of",
     "rows_declared",
     "write_xmlrepo",
@@ -39,49 +37,6 @@ _GRAMMAR = Grammar(
 )  # fmt: skip
 _TAB_TO_BLANK = bytes.maketrans(b"\t\r", b"  ")
 _MOST_COLUMNS = 2**31 - 1
-
-
-def read_xmlrepo(
-    path: str | os.PathLike[str],
-    *,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    limits: Limits | None = None,
-) -> Dataset:
-    """Read a file of the Extreme Classification Repository, plain or compressed.
-
-    The first line may say "rows features labels". Then each line is a row: its labels, separated
-    by commas, and its features as "index:value", all counted from 0. A row that starts with a
-    blank, or at once with a pair, has no label.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    n_features, n_labels : int, optional
-        The numbers of columns, where there is no such first line. Otherwise the largest index
-        decides, and files of the same data may differ.
-    limits : Limits, optional
-        How far a compressed file may expand.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file, the line and the reason.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "toy.txt")
-    ...     _ = path.write_text("3 4 2\\n0,1 0:0.5 3:2\\n 2:1\\n1 1:7\\n")
-    ...     data = read_xmlrepo(path)
-    >>> data.X, data.Y.toarray()
-    (array([[0.5, 0. , 0. , 2. ], [0. , 0. , 1. , 0. ], [0. , 7. , 0. , 0. ]]),
-     array([[1, 1], [0, 0], [0, 1]]))
-    """
-    shape = {"n_features": n_features, "n_labels": n_labels}
-    return whole(path, xmlrepo_parts(path, None, **shape, limits=limits))
 
 
 def xmlrepo_parts(
@@ -130,49 +85,6 @@ def rows_declared(path: str | os.PathLike[str], limits: Limits | None = None) ->
     with Lines(path, limits) as lines:
         header = _HEADER.fullmatch(lines.line() or b"")
     return None if header is None else int(header[1])
-
-
-def read_libsvm(
-    path: str | os.PathLike[str],
-    *,
-    zero_based: bool = False,
-    n_features: int | None = None,
-    n_labels: int | None = None,
-    limits: Limits | None = None,
-) -> Dataset:
-    """Read a multi-label LIBSVM (svmlight) file, plain or compressed.
-
-    A row is "label,label index:value index:value"; "#" begins a remark, and a row that starts
-    with a blank, or at once with a pair, has no label. Labels are counted from 0.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    zero_based : bool
-        Whether features are counted from 0. LIBSVM counts them from 1.
-    n_features, n_labels : int, optional
-        The numbers of columns; by default the largest index decides.
-    limits : Limits, optional
-        How far a compressed file may expand.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file, the line and the reason.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "toy.svm")
-    ...     _ = path.write_text("0,1 1:0.5 2:2\\n1 1:1\\n")
-    ...     data = read_libsvm(path)
-    >>> data.Y.toarray(), data.X
-    (array([[1, 1], [0, 1]]), array([[0.5, 2. ], [1. , 0. ]]))
-    """
-    options = {"zero_based": zero_based, "n_features": n_features, "n_labels": n_labels}
-    return whole(path, libsvm_parts(path, None, **options, limits=limits))
 
 
 def libsvm_parts(

@@ -15,7 +15,7 @@ from compactlearn.core._atomic import atomic
 from compactlearn.core._optional import require
 from compactlearn.datasets._dataset import DataFileError, Dataset, short
 from compactlearn.datasets._formats.columns import AnyLabels, split_columns
-from compactlearn.datasets._parsing.assemble import LabelledPart, table_parts, whole
+from compactlearn.datasets._parsing.assemble import LabelledPart, table_parts
 from compactlearn.datasets._parsing.lines import Limits, present
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "open_parquet",
     "parquet_parts",
     "parquet_rows",
-    "read_parquet",
     "rows_stored",
     "write_parquet",
 ]
@@ -31,40 +30,6 @@ __all__ = [
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
 _ROWS = 1 << 12  # of texts, decoded at once
-
-
-def read_parquet(
-    path: str | os.PathLike[str],
-    labels: AnyLabels = None,
-    *,
-    ignore: Sequence[str] = (),
-    limits: Limits | None = None,
-) -> Dataset:
-    """Read a table of numbers from a Parquet file; needs the extra "data" (pyarrow).
-
-    Columns hold integers, floats or booleans. A null is NaN in X and refused in Y.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    labels : path, str, list of str, int or None
-        Which columns are labels: a Mulan XML file, the prefix of their names, their names, or
-        their number n: the first n columns if n > 0, the last -n if n < 0. None is for files
-        that `write_parquet` wrote.
-    ignore : list of str
-        Names of columns to leave out.
-    limits : Limits, optional
-        How far the file may expand.
-
-    Raises
-    ------
-    DataFileError
-        A ValueError that names the file and the reason.
-    ImportError
-        If pyarrow is not installed.
-    """
-    return whole(path, parquet_parts(path, None, labels, ignore=ignore, limits=limits))
 
 
 def parquet_parts(

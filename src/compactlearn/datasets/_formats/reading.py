@@ -44,28 +44,51 @@ def read(
     limits: Limits | None = None,
     **options: Any,
 ) -> Dataset:
-    """Read a multi-label data file of any format that compactlearn knows.
+    """Read a multi-label data file, plain or compressed by xz, bz2 or gzip.
+
+    Labels are 0 and 1; a missing value is NaN in X, and an error in Y.
+
+    * "arff" is the format of Weka, Mulan and MEKA, with dense or sparse rows. A nominal attribute
+      becomes its values, if all of them are numbers, and 0 and 1 if it has two: "yes", "true", "y",
+      "t" and "on" are 1 against their opposites, otherwise the value declared second is. Attributes
+      with more values, of strings and of dates cannot become numbers; name them in ``ignore``. A
+      value left out of a sparse row is 0, or the one declared first.
+    * "csv" is a table with a comma, semicolon, tab or bar between cells. "true", "yes" and their
+      opposites are 1 and 0; an empty cell, "NA" and the like is a missing value.
+    * "parquet" and "arrow" are tables of integers, floats and booleans (extra "data").
+    * "xmlrepo" is the text of the Extreme Classification Repository: labels with commas between
+      them, then features as "index:value", all counted from 0. The first line may say "rows
+      features labels". A row that starts with a blank, or at once with a pair, has no label.
+    * "libsvm" is the same without such a line, with features counted from 1, and remarks after "#".
 
     Parameters
     ----------
     path : path of the file
-        Plain, or compressed by xz, bz2 or gzip.
+        The file.
     labels : path, str, list of str, int or None
         Where labels are columns among others (ARFF, CSV, Parquet, Arrow), which these are: a Mulan
         XML file (as a string it ends in .xml), a list of names, the prefix of their names, or their
         number n: the first n columns if n > 0, the last -n if n < 0. None where the file itself
-        says: ARFF of MEKA, or with an XML file of its name beside it, files that compactlearn
-        wrote, and all other formats.
+        says: ARFF of MEKA ("-C n" in the relation's name), or with an XML file of its name beside
+        it, files that compactlearn wrote, and all other formats. Labels keep the order of their
+        columns.
     format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
         By default the file's name tells, or where it does not, the content.
     limits : Limits, optional
         How far a compressed file may expand.
     **options
-        Handed to the format's own reader: `read_arff`, `read_csv` and so on.
+        ``ignore``, a list of columns to leave out, for tables. ``delimiter`` and ``header`` for
+        CSV: what is between cells (by default the most frequent sign of the first line), and
+        whether that line holds names; if not, columns are called "0", "1" and so on. ``n_features``
+        and ``n_labels`` for "xmlrepo" without a first line of sizes and for "libsvm", where
+        otherwise the largest index decides, and ``zero_based=True`` for "libsvm" whose features are
+        counted from 0.
 
     Returns
     -------
     Dataset
+        X is a csr_array if fewer than a quarter of its values are non-zero, otherwise an ndarray;
+        Y is a csr_array.
 
     Raises
     ------
@@ -77,9 +100,15 @@ def read(
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "films.csv")
-    ...     _ = path.write_text("minutes,funny,sad\\n96,1,0\\n121,0,1\\n")
-    ...     read(path, labels=-2)
-    Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
+    ...     _ = path.write_text("minutes,is_funny,is_sad\\n96,1,0\\n121,0,1\\n")
+    ...     films = read(path, labels="is_")
+    ...     path = pathlib.Path(folder, "toy.txt")
+    ...     _ = path.write_text("3 4 2\\n0,1 0:0.5 3:2\\n 2:1\\n1 1:7\\n")
+    ...     toy = read(path)
+    >>> films.feature_names, films.X.ravel(), films.Y.toarray()
+    (('minutes',), array([ 96., 121.]), array([[1, 0], [0, 1]]))
+    >>> toy
+    Dataset 'toy': 3 rows, 4 features (dense), 2 labels, 1.00 labels per row
     """
     path = present(path)
     chosen = format or format_of(path, limits)
