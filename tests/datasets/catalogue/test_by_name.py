@@ -1,4 +1,3 @@
-import bz2
 import gzip
 import hashlib
 import re
@@ -20,7 +19,7 @@ from compactlearn.datasets import (
 )
 from compactlearn.datasets._catalogue.by_name import load_from
 from compactlearn.datasets._catalogue.files import FetchError
-from compactlearn.datasets._catalogue.known_sets import Copy, Expected, File
+from compactlearn.datasets._catalogue.known_sets import Expected, File
 
 TOY = "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n"
 
@@ -116,8 +115,8 @@ def test_packaged_sets_need_no_folder(tmp_path, monkeypatch, name, n_train):
     assert [*map(sparse.issparse, (data.X, data.Y))] == [name == "enron"] * 2
 
 
-def known(name, content, role="rows", copies=()):
-    return File(name, role, len(content), hashlib.sha256(content).hexdigest(), copies=copies)
+def known(name, content, role="rows"):
+    return File(name, role, len(content), hashlib.sha256(content).hexdigest())
 
 
 TRAIN, TEST = ((TOY + rows).encode() for rows in ("1,1\n" * 3, "2,0\n3,1\n"))
@@ -164,17 +163,6 @@ def test_a_file_that_unpacks_to_more_than_the_original_is_refused(toy):
     (toy / "test.arff.gz").write_bytes(gzip.compress(bytes(1 << 24)))
     with pytest.raises(ValueError, match="must have the content"):
         load_from(TOY_ENTRY, toy)
-
-
-def test_an_original_that_is_compressed_may_lie_unpacked(toy):
-    packed = bz2.compress(TEST)
-    plain = Copy("test.arff", len(TEST), hashlib.sha256(TEST).hexdigest())
-    original = known("test.arff.bz2", packed, copies=(plain,))
-    train, _, xml = TOY_ENTRY.files
-    (toy / "test.arff.gz").unlink()
-    (toy / "test.arff").write_bytes(TEST)
-    entry = replace(TOY_ENTRY, files=(train, original, xml))
-    assert load_from(entry, toy).n_samples == 5
 
 
 @pytest.mark.parametrize(

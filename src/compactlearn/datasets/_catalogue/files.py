@@ -51,9 +51,8 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 def find(file: File, folder: Path) -> Path | None:
     """Return the path of the file or of a compressed copy, whichever is there."""
-    names = [file.name, *(copy.name for copy in file.copies)]
-    names += [file.name + ending for ending in PACKED]
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    paths = [folder / f"{file.name}{ending}" for ending in ("", *PACKED)]
+    return next((path for path in paths if path.is_file()), None)
 
 
 def obtain(file: File, entry: Entry, folder: Path, *, download: bool = True) -> Path:
@@ -101,18 +100,16 @@ def digest(path: Path) -> str:
 
 
 def _is_genuine(path: Path, file: File) -> bool:
-    """Return whether a path holds the original, one of its copies, or either compressed.
+    """Return whether a path holds the original of a file, as it is or compressed.
 
     The bytes are read every time: that takes less than parsing them, and no record of earlier
     answers can be out of date.
     """
-    known = {file.sha256: file.bytes} | {copy.sha256: copy.bytes for copy in file.copies}
-    if digest(path) in known:
+    if digest(path) == file.sha256:
         return True
-    most = max(known.values())
     try:
-        with opened(path, Limits(total=most, free=most)) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest() in known
+        with opened(path, Limits(total=file.bytes, free=file.bytes)) as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
     except DataFileError:  # damaged, or longer than the original
         return False
 

@@ -11,16 +11,7 @@ from typing import Any, Literal, NoReturn
 from compactlearn.core._params import nearest
 from compactlearn.datasets._dataset import Dataset
 
-__all__ = ["Copy", "Entry", "Expected", "File", "Subset", "known_entry", "registry", "unknown"]
-
-
-@dataclass(frozen=True)
-class Copy:
-    """Another form of a file, compressed for instance, with a checksum of its own."""
-
-    name: str
-    bytes: int
-    sha256: str
+__all__ = ["Entry", "Expected", "File", "Subset", "known_entry", "registry", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +24,6 @@ class File:
     sha256: str
     address: str = ""  # where it can be fetched
     origin: str = ""  # for people: repository, commit and path
-    copies: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,14 +145,10 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
         key: tuple(value) if isinstance(value, list) else value for key, value in table.items()
     }
     values["expected"] = Expected(**table["expected"])
-    values["files"] = tuple(_file(**file) for file in table.get("files", ()))
+    values["files"] = tuple(File(**file) for file in table.get("files", ()))
     if "subset" in table:
         values["subset"] = Subset(**table["subset"])
     return Entry(name, **values)
-
-
-def _file(copies: Iterable[Mapping[str, Any]] = (), **values: Any) -> File:
-    return File(**values, copies=tuple(Copy(**copy) for copy in copies))
 
 
 def known_entry(name: str) -> Entry | None:
