@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from compactlearn import CMLLClassifier, evaluate, load_model, predict_labels
-from compactlearn.cli import main
 
 NAMES = ("id", "colour", "doors", "price", "is_old", "is_cheap")
 
@@ -45,25 +44,9 @@ def written(rows, path, names=NAMES):
     return path.name
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*words, status=0, warned=None):
-        assert main(list(map(str, words))) == status
-        told = capsys.readouterr()
-        assert status or (warned is None) == (not told.err)
-        assert warned is None or warned in told.err
-        assert "Traceback" not in told.err
-        return told.err if status else told.out
-
-    return run
-
-
 def fitted(run, source, *more):
     words = ["--labels", "is_", "--ignore", "id", "--categories", "auto", "--method", "cmll"]
-    return run("fit", source, *words, "-o", "m.model", *more)
+    return run("fit", source, *words, "-o", "m.model", *more).out
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
@@ -89,11 +72,12 @@ def test_the_model_is_that_of_scikit_learns_steps(run, tmp_path, ending, seed):
     assert f"Missing values: colour ({n_colours}, a category of their own)" in told
     assert f"price ({n_prices}, median {median:g})." in told
     found = run("predict", "m.model", f"t.{ending}", "--keep", "id", "--topk", 2, "--digits", 17)
-    lines = list(csv.DictReader(io.StringIO(found)))
+    assert found.err == ""
+    lines = list(csv.DictReader(io.StringIO(found.out)))
     assert [line["id"] for line in lines] == [row[0] for row in rows]
     best = [row[0] for row in predict_labels(stored, X, 2)]
     assert [(line["label_1"], float(line["score_1"])) for line in lines] == best
-    measured = json.loads(run("evaluate", "m.model", f"t.{ending}", "--json"))
+    measured = json.loads(run("evaluate", "m.model", f"t.{ending}", "--json").out)
     assert measured["metrics"] == evaluate(stored, X, np.array([row[4:] for row in rows]))
 
 
@@ -104,25 +88,28 @@ def test_new_tables_may_have_other_columns_orders_and_values(run, tmp_path):
     new = [(r[3], "x", "never seen" if i % 2 else r[1], r[2]) for i, r in enumerate(rows[:10])]
     written(new, tmp_path / "new.csv", ("price", "more", "colour", "doors"))
     words = ["predict", "m.model", "new.csv", "--topk", 2, "--format", "jsonl", "--digits", 17]
-    found = run(*words, warned="does not know count as none: 5 of colour")
+    found = run(*words)
+    assert "does not know count as none: 5 of colour" in found.err
     X = np.array([[c or "", d, np.nan if p is None else p] for p, _, c, d in new], dtype=object)
     told = [[(o["name"], o["score"]) for o in json.loads(line)["labels"]] for line in
-            found.splitlines()]  # fmt: skip
+            found.out.splitlines()]  # fmt: skip
     assert told == [list(row) for row in predict_labels(model, X, 2)]
     encoded = model[0].transform(X)
     encoded = encoded.toarray() if hasattr(encoded, "toarray") else encoded
     assert not encoded[1::2, :4].any()  # a value that is not known has zeros
-    shown = run("explain", "m.model", "t.csv", "--rows", "0", "--label", "is_old")
+    shown = run("explain", "m.model", "t.csv", "--rows", "0", "--label", "is_old").out
     assert f"colour={rows[0][1] or '(missing)'}" in shown
     assert "price" in shown
-    page = run("report", "m.model", "t.csv")
+    page = run("report", "m.model", "t.csv").out
     assert (tmp_path / page.strip()).read_text(encoding="utf-8").count("colour=") > 0
 
 
 def test_columns_of_numbers_can_be_categories(run, tmp_path):
     written(table(1), tmp_path / "t.csv")
     words = ["--labels", "is_", "--ignore", "id", "--method", "cmll", "--json"]
-    told = json.loads(run("fit", "t.csv", *words, "--categories", "doors,colour", "-o", "m.model"))
+    told = json.loads(
+        run("fit", "t.csv", *words, "--categories", "doors,colour", "-o", "m.model").out
+    )
     assert told["categories"] == {"colour": 4, "doors": 4}
     assert told["missing"]["price"]["as"] > 0
     for source in ("t.csv", written(table(1), tmp_path / "t.parquet")):
@@ -135,7 +122,7 @@ def test_tags_of_a_table(run, tmp_path):
     words = ["--categories", "auto", "--tags", "tags", "--method", "cmll", "-o", "m.model"]
     run("fit", "t.csv", *words)
     assert load_model("m.model")[-1].label_names_ == ["cheap", "old"]
-    assert json.loads(run("evaluate", "m.model", "t.csv", "--json"))["rows"] == 60
+    assert json.loads(run("evaluate", "m.model", "t.csv", "--json").out)["rows"] == 60
     run(
         "predict",
         "m.model",
@@ -148,30 +135,9 @@ def test_a_table_without_names(run, tmp_path):
         "".join(",".join("" if c is None else str(c) for c in row) + "\n" for row in table(3))
     )
     words = ["--no-header", "--labels", "-2", "--ignore", "0", "--categories", "auto"]
-    told = run("fit", "t.csv", *words, "--method", "cmll", "-o", "m.model")
+    told = run("fit", "t.csv", *words, "--method", "cmll", "-o", "m.model").out
     assert "Categories: 1 (4 values)." in told
-    assert len(run("predict", "m.model", "t.csv").splitlines()) == 61
-
-
-MISTAKES = [
-    (["t.csv", "--categories", "color", "--labels", "is_"], "none is called 'color'.*'colour'"),
-    (["t.csv", "--categories", "is_old", "--labels", "is_"], "columns of features"),
-    (["t.csv", "--categories", "doors", "--labels", "is_"], "'id' must hold finite numbers"),
-    (["t.csv", "--categories", "auto"], "does not say which columns are labels"),
-    (["t.csv", "--categories", "auto", "--labels", "price"], "a label must be 0 or 1"),
-    (["t.csv", "--categories", "auto", "--text", "id", "--tags", "x"], "--text was given"),
-    (["t.csv", "--categories", "auto", "--labels", "is_", "--blocks"], "--blocks reads tables of"),
-    (["emotions", "--categories", "auto"], "no file emotions"),
-    (["t.csv", "--labels", "is_"], "--categories auto"),
-]
-
-
-@pytest.mark.parametrize(("words", "told"), MISTAKES, ids=[" ".join(w) for w, _ in MISTAKES])
-def test_mistakes(run, tmp_path, words, told):
-    written(table(0), tmp_path / "t.csv")
-    err = run("fit", *words, "-o", "n.model", "--method", "cmll", status=2)
-    assert all(part in err for part in told.split(".*")), err
-    assert not (tmp_path / "n.model").exists()
+    assert len(run("predict", "m.model", "t.csv").out.splitlines()) == 61
 
 
 def test_the_advice_of_python_names_the_shell():
@@ -185,4 +151,4 @@ def test_the_advice_of_python_names_the_shell():
 def test_a_column_that_the_model_needs(run, tmp_path):
     fitted(run, written(table(0), tmp_path / "t.csv"))
     (tmp_path / "new.csv").write_text("colour,doors\nred,3\n")
-    assert "needs a column 'price'" in run("predict", "m.model", "new.csv", status=2)
+    assert "needs a column 'price'" in run("predict", "m.model", "new.csv", status=2).err

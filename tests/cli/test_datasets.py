@@ -1,38 +1,25 @@
-"""`compactlearn datasets`: what it prints, and which status a refusal has."""
+"""`compactlearn datasets`: what it prints, what it stores, and tables in any width."""
 
+import io
 import re
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 
-from compactlearn.cli import main
+from compactlearn.cli import _tables as tables
 from compactlearn.datasets import describe, is_available, list_datasets, load
 
 TOY = "@relation 'toy: -C 1'\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,2\n0,3\n"
 
 
-@pytest.fixture(autouse=True)
-def surroundings(monkeypatch, tmp_path):
-    monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "home"))
+def test_no_command_is_answered_with_the_commands(run):
+    out = run("datasets").out
+    assert all(command in out for command in ("list", "info", "fetch", "add", "convert"))
 
 
-@pytest.fixture
-def flags(shared_datasets):
-    folder = shared_datasets / "flags"
-    return [str(folder / "flags.arff.xz"), str(folder / "flags.xml")]
-
-
-def test_no_command_is_answered_with_the_commands(capsys):
-    assert main(["datasets"]) == 0
-    out = capsys.readouterr().out
-    for command in ("list", "info", "fetch", "add", "convert"):
-        assert command in out
-
-
-def test_list_says_what_is_here(capsys, tmp_path):
-    assert main(["datasets", "list"]) == 0
-    out = capsys.readouterr().out
+def test_list_says_what_is_here(run, tmp_path, shared_datasets):
+    out = run("datasets", "list").out
     rows = {line.split("│")[1].strip(): line for line in out.splitlines() if "│" in line}
     assert set(rows) == set(list_datasets())
     assert re.search(r"1702 .* 1001 .* 53 .* 3.3784 .* yes", rows["enron"])
@@ -41,18 +28,13 @@ def test_list_says_what_is_here(capsys, tmp_path):
     assert "no; to be added" in rows["mediamill"]
     assert "?" in rows["espgame"]
     assert f"Data folder: {tmp_path / 'home'}\n" in out
-
-
-def test_list_of_another_folder(capsys, shared_datasets):
-    assert main(["datasets", "list", "--data-home", str(shared_datasets)]) == 0
-    rows = capsys.readouterr().out.splitlines()
+    rows = run("datasets", "list", "--data-home", shared_datasets).out.splitlines()
     assert all("yes" in line for line in rows if re.search(r"│ (yeast|llog-paper|imdb) ", line))
 
 
 @pytest.mark.parametrize("name", list_datasets())
-def test_info_of_every_set(capsys, name):
-    assert main(["datasets", "info", name.upper()]) == 0
-    out, entry = capsys.readouterr().out, describe(name)
+def test_info_of_every_set(run, name):
+    out, entry = run("datasets", "info", name.upper()).out, describe(name)
     assert re.search(rf"^labels: +{entry.expected.labels}$", out, flags=re.MULTILINE)
     for file in entry.files:
         assert file.sha256 in out
@@ -61,60 +43,57 @@ def test_info_of_every_set(capsys, name):
     assert "None" not in out
 
 
-def test_add_then_fetch(capsys, flags, tmp_path):
-    assert main(["datasets", "add", "flags", *flags]) == 2
-    assert "put flags.arff, flags.xml into" in capsys.readouterr().err
-    assert main(["datasets", "add", "mine", *flags]) == 0
-    assert capsys.readouterr().out.startswith("Dataset 'mine': 194 rows")
-    assert main(["datasets", "fetch", "mine"]) == 0
-    assert capsys.readouterr().out == f"{tmp_path / 'home' / 'own' / 'mine.npz'}\n"
+def test_a_set_that_was_added_is_known_to_every_command(run, tmp_path):
+    rows = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))
+    (tmp_path / "docs.csv").write_text('id,x,z,"amazed, or so",happy\n' + rows)
+    options = ["--labels", 'happy, "amazed, or so"', "--ignore", "id"]
+    told = run("datasets", "add", "Mine", "docs.csv", *options).out
+    assert "Dataset 'mine': 30 rows, 2 features (dense), 2 labels" in told
+    assert load("mine").label_names == ("amazed, or so", "happy")
     assert is_available("mine")
-    assert load("mine").n_samples == 194
+    stored = tmp_path / "home" / "own" / "mine.npz"
+    assert run("datasets", "fetch", "mine").out == f"{stored}\n"
+    assert re.search(r"│ mine .* 30 .* 2 .* 2 .* yes; yours", run("datasets", "list").out)
+    assert "Added by you from docs.csv." in run("datasets", "info", "mine").out
+    told = run("tune", "mine", "--folds", "2", "--top", "1").out
+    assert "mine: 30 rows, 2 features, 2 labels" in told
+    stored.write_text("{")
+    assert re.search(r"│ mine .* damaged; to be added again", run("datasets", "list").out)
 
 
 @pytest.mark.parametrize("ending", ["arff", "txt", "parquet"])
-def test_convert_writes_what_can_be_read_again(capsys, tmp_path, ending):
+def test_convert_writes_what_can_be_read_again(run, tmp_path, ending):
     (tmp_path / "toy.arff").write_text(TOY)
-    target = tmp_path / f"copy.{ending}"
-    assert main(["datasets", "convert", str(tmp_path / "toy.arff"), str(target)]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = run("datasets", "convert", "toy.arff", f"copy.{ending}").out
     assert "2 rows, 1 features (dense), 1 labels" in out
-    assert out.endswith(f"-> {target}")
-    again = tmp_path / "again.arff"
-    options = ["--labels", str(tmp_path / "copy.xml")] if ending == "arff" else []
-    assert main(["datasets", "convert", str(target), str(again), *options]) == 0
-    assert "2 rows, 1 features" in " ".join(capsys.readouterr().out.split())
+    assert out.endswith(f"-> copy.{ending}\n")
+    options = ["--labels", "copy.xml"] if ending == "arff" else []
+    told = run("datasets", "convert", f"copy.{ending}", "again.arff", *options).out
+    assert "2 rows, 1 features" in told
+    assert run("datasets", "convert", "emotions", "emotions.txt").out.startswith("Dataset 'emoti")
 
 
-def test_convert_takes_a_name_too(capsys, tmp_path):
-    assert main(["datasets", "convert", "emotions", str(tmp_path / "emotions.txt")]) == 0
-    assert capsys.readouterr().out.startswith("Dataset 'emotions': 593 rows")
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_nothing_is_cut_from_the_list(columns, monkeypatch, run):
+    monkeypatch.setenv("COLUMNS", columns)
+    out = run("datasets", "list").out
+    assert "…" not in out
+    table = [line for line in out.splitlines() if not line.startswith("Data folder")]
+    assert max(map(cell_len, table)) <= int(columns)
+    for heading in ("rows", "features", "labels", "here", *list_datasets()):
+        assert heading in out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["info", "enrom"], "Did you mean 'enron'?"),
-        (["fetch", "enrom"], "Did you mean 'enron'?"),
-        (["fetch", "msra"], "run: compactlearn datasets add msra FILE..."),
-        (["fetch", "corel16k"], "needs the file corel16k1.mat"),
-        (["add", "msra", "absent.arff"], "absent.arff, but no file is there"),
-        (["add", "msra"], "Missing argument 'files'"),
-        (["add", "enrom", "x"], "path x, but no file is there"),
-        (["add", "my set", "x"], "got 'my set'. Choose such a name"),
-        (["list", "--data-home", __file__], "is a file"),
-        (["convert", "emotions", "nowhere/copy.txt"], "nowhere does not exist; make it"),
-        (["convert", "emotions", "copy.txt", "--ignore", "x"], "--ignore says how to read a file"),
-        (["convert", "absent.arff", "copy.txt"], "absent.arff"),
-        (["convert", "emotions", "copy.docx"], "DST must end in .arff, .parquet, .txt"),
-        (["convert", "emotions", "copy.arff.gz"], "DST must end in .arff, .parquet, .txt"),
-        (["convert", "emotions"], "DST"),
-        (["lst"], "lst"),
-    ],
-)
-def test_a_mistake_is_one_sentence_and_status_2(capsys, arguments, words):
-    assert main(["datasets", *arguments]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert words in told.err
-    assert re.fullmatch(r"compactlearn: [^\n]*[.?!')]\n", told.err), told.err
+@pytest.mark.parametrize("width", [20, 40, 60, 80, 200])
+def test_every_cell_of_a_table_is_there_in_any_width(width):
+    headings = ["data set", *(f"a method of number {j}" for j in range(17))]
+    rows = [[f"set{i}", *(f"{i * 17 + j}/9999" for j in range(17))] for i in range(3)]
+    screen = Console(width=width, file=io.StringIO())
+    for table in tables.fitted(headings, rows, width):
+        screen.print(table)
+    text = screen.file.getvalue()
+    assert "…" not in text
+    assert max(map(cell_len, text.splitlines())) <= width
+    for row in rows:
+        assert all(cell in text for cell in row)
+    assert all(f"{j}" in text for j in range(17))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_models import NOTES
+from tests.cli.notes import NOTES
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_NETWORK = re.compile(r"No matching distribution|ConnectionError|name resolution|Connection")

@@ -62,14 +62,14 @@ def test_each_format_has_its_file(store, form, capsys):
 def test_figures_go_to_a_folder(store, form, capsys):
     if form == "png":
         pytest.importorskip("resvg_py")
-    assert main(["report", str(store), "--format", form, "--out", "pictures"]) == 0
+    assert main(["report", str(store), "--format", form, "--output", "pictures"]) == 0
     files = sorted((store.parent / "pictures").glob(f"*.{form}"))
     assert capsys.readouterr().out.strip() == f"pictures: {len(files)} figures"
     assert "paper--agreement" in {file.stem for file in files}
 
 
 def test_one_selection_and_no_times(store, tmp_path):
-    options = ["--format", "csv", "--selection", "nested", "--no-times", "--out", "t.csv"]
+    options = ["--format", "csv", "--selection", "nested", "--no-times", "--output", "t.csv"]
     assert main(["report", str(store), *options]) == 0
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -95,9 +95,9 @@ def test_several_stores_make_one_report(store, tmp_path):
     for number, part in enumerate((parts[: len(parts) // 2], parts[len(parts) // 2 :])):
         text = "".join(record.to_json() + "\n" for record in part)
         (tmp_path / f"{number}.jsonl.xz").write_bytes(lzma.compress(text.encode()))
-    assert main(["report", str(store), "--format", "csv", "--out", "one.csv"]) == 0
+    assert main(["report", str(store), "--format", "csv", "--output", "one.csv"]) == 0
     halves = [str(tmp_path / f"{number}.jsonl.xz") for number in range(2)]
-    assert main(["report", *halves, "--format", "csv", "--out", "two.csv"]) == 0
+    assert main(["report", *halves, "--format", "csv", "--output", "two.csv"]) == 0
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
 
 
@@ -123,9 +123,9 @@ def test_a_store_that_is_empty(store, tmp_path, capsys):
     [
         (["--format", "htm"], "--format must be one of html, .* got 'htm'. Did you mean 'html'?"),
         (["--selection", "best"], "--selection must be paper or nested; got 'best'"),
-        (["--out", "no/such/place.html"], "does not exist; make it"),
-        (["--out", "."], "must name a file for html, and . is a folder"),
-        (["--format", "svg", "--out", "store/cells/x"], None),
+        (["--output", "no/such/place.html"], "does not exist; make it"),
+        (["--output", "."], "must name a file for html, and . is a folder"),
+        (["--format", "svg", "--output", "store/cells/x"], None),
     ],
 )
 def test_wrong_options(store, options, words, capsys):
@@ -157,4 +157,4 @@ def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     monkeypatch.setattr("compactlearn.cli._targets.atomic", full)
     sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
-    assert "(No space left on device); choose another place by --output" in sentence
+    assert "(No space left on device); choose another place" in sentence

@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from compactlearn.cli._faults import INTERNAL, INTERRUPTED, MISTAKE, report_fault
+from compactlearn.cli._mistakes import INTERNAL, INTERRUPTED, MISTAKE, report_fault
 from compactlearn.core._lazy import load
 from compactlearn.core._optional import require
 from compactlearn.core._shown import shown
@@ -54,7 +54,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _warn(message: Warning | str, *_where: object, **_more: object) -> None:
-    """A warning as a sentence; where in the source it was raised is nothing to a user."""
+    """Tell a warning as a sentence, without where in the source it was raised."""
     _tell(" ".join(str(message).split()), 0)
 
 

@@ -1,17 +1,17 @@
 """The commands and their common options; a command's own file is loaded when it is called."""
 
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import entry_points
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from compactlearn import __version__
 from compactlearn.cli._mistakes import Mistake
-from compactlearn.cli._workshop import workshop_command
 from compactlearn.core._lazy import load
 
-__all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence"]
+__all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence", "workshop_command"]
 
 # Typer's class for wrong options and arguments. It carries its own copy of click, so the class
 # has no public name; it is the base of the public BadParameter.
@@ -42,13 +42,13 @@ class Commands(TyperGroup):
     """Lists commands by their names, and loads the one that is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that the arguments begin with, in full."""
+        """Return the command that the arguments begin with, in full."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else loaded(name), rest
 
 
 def loaded(name: str) -> Any:
-    """The command of a name, in full, as Typer runs it."""
+    """Return the command of a name, in full, as Typer runs it."""
     part = None if name in WORKSHOP else load(f"compactlearn.cli._{name}")
     group = getattr(part, "app", None)
     if group is None:
@@ -76,7 +76,7 @@ def _common(
     ] = False,
 ) -> None:
     if show_version:
-        typer.echo(f"compactlearn {installed_version()}")
+        typer.echo(f"compactlearn {__version__}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -92,7 +92,7 @@ def run(arguments: list[str]) -> int:
 
 
 def sentence(mistake: Exception) -> str:
-    """A mistake in one line, and for a misused option where to read on."""
+    """Return a mistake in one line, and for a misused option where to read on."""
     format_message = getattr(mistake, "format_message", None)
     text = " ".join((format_message() if format_message else str(mistake)).split())
     if isinstance(mistake, _USAGE_ERROR):  # the library's own may begin with the name of a file
@@ -104,9 +104,15 @@ def sentence(mistake: Exception) -> str:
     return text
 
 
-def installed_version() -> str:
-    """The version of the package, as the environment knows it."""
-    try:
-        return version("compactlearn")
-    except PackageNotFoundError:
-        return "(not installed)"
+def workshop_command(name: str, what: str = "") -> Any:
+    """Return the function that compactlearn-bench gives for a command, by an entry point.
+
+    ``what`` is what it was asked for, where only a part of the command needs the package.
+    """
+    for found in entry_points(group="compactlearn.commands", name=name):
+        return found.load()
+    raise Mistake(
+        f"The command {name!r}{what} needs the package 'compactlearn-bench', which is not "
+        "installed; install it with: pip install compactlearn-bench, or from a clone of the "
+        "repository: pip install ./bench."
+    )

@@ -5,7 +5,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,24 +14,10 @@ from scipy.special import expit
 from compactlearn._methods import METHODS, method
 from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.auto._texts import text_classifier
-from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
-from compactlearn.cli._rows import (
-    Data,
-    Delimiter,
-    Encoding,
-    Form,
-    Header,
-    Home,
-    Ignore,
-    Labels,
-    Separator,
-    TagColumn,
-    TextColumn,
-    Wanted,
-    training_blocks,
-    training_data,
-)
-from compactlearn.cli._targets import Force, check_target, files_read
+from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes, refuse_options
+from compactlearn.cli._options import AsJson, Data, Force, LabelledOptions, grouped
+from compactlearn.cli._rows import training_blocks, training_data
+from compactlearn.cli._targets import check_target, files_read
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._cmll import CMLLClassifier
@@ -66,14 +51,11 @@ MAKERS: Mapping[str, Callable[..., Any]] = {
 ANALYZERS: Mapping[str, tuple[int, int]] = {"word": (1, 1), "char": (3, 5), "char_wb": (3, 5)}
 
 
+@grouped
 def fit(
     source: Data,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write the model to.")],
-    text: TextColumn = None,
-    tags: TagColumn = None,
-    sep: Separator = None,
-    labels: Labels = None,
-    ignore: Ignore = None,
+    options: LabelledOptions,
     categories: Annotated[
         str | None,
         typer.Option(
@@ -82,10 +64,6 @@ def fit(
             "become the median."
         ),
     ] = None,
-    form: Form = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    encoding: Encoding = None,
     analyzer: Annotated[
         str | None,
         typer.Option(
@@ -165,37 +143,47 @@ def fit(
         ),
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
-    data_home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
     """Fit a model to DATA and write it to a file.
 
     DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
     and --tags a table of texts. The file appears whole or not at all.
     """
-    wanted = Wanted(
-        source, text, tags, sep, labels, ignore, form, delimiter, data_home, header, encoding
-    )
-    wanted = replace(wanted, categories=categories)
-    check_target(output, "--output", force=force, inputs=files_read(source, labels))
+    check_target(output, "--output", force=force, inputs=files_read(source, options.labels))
     model = make(method, seed, jobs, time_budget, size_budget, dtype)
     if min_label_count > 1 or exclude:
-        model = _leaving_out(model, method, min_label_count, exclude or None)
-    terms = _terms(analyzer, ngrams, min_df, texts=text is not None)
-    named = {"header": False} if header is False else {}
-    if blocks and categories is not None:
-        raise Mistake(
-            "--blocks reads tables of numbers, and --categories was given; leave one of the two "
-            "out."
+        if not isinstance(model, AutoCompactClassifier | ShortlistClassifier):
+            raise Mistake(
+                f"--min-label-count and --exclude are for --method auto and shortlist, and the "
+                f"method is {method}; pass one of these, or leave the labels out of DATA."
+            )
+        model.set_params(min_label_count=min_label_count, exclude=exclude or None)
+    terms = _terms(analyzer, ngrams, min_df)
+    if options.text is None:
+        given = {"--analyzer": analyzer, "--ngrams": ngrams, "--min-df": min_df}
+        refuse_options(
+            [option for option, value in given.items() if value is not None],
+            "is about texts, and no column of texts was named by --text",
         )
-    if blocks or checkpoint is not None:
-        _check_blocks(model, method, blocks=blocks)
-        data: Any = training_blocks(wanted)
+    named = {"header": False} if options.header is False else {}
+    if blocks:
+        if categories is not None or not isinstance(model, CompactClassifier):
+            raise Mistake(
+                "--blocks is for linear models of tables of numbers, whose fits need sums of rows "
+                f"only, and the method is {method}; pass --method cmll, or a method of the paper, "
+                "and no --categories."
+            )
+        data: Any = training_blocks(source, options)
         start = time.perf_counter()
         with refusals_are_mistakes():
             fit_blocks_to(model, data, checkpoint, **named)
     else:
-        data, columns = training_data(wanted)
+        if checkpoint is not None:
+            refuse_options(
+                ["--checkpoint"], "is for a fit block by block, and --blocks was not given"
+            )
+        data, columns = training_data(source, options, categories)
         if isinstance(data, Texts):
             model = text_classifier(model, **terms)
         elif isinstance(data, MixedTable):
@@ -210,48 +198,14 @@ def fit(
         last.set_params(verbose=0)  # the bar was for this command
     with refusals_are_mistakes():
         model = _in_type(model, dtype, data)
-    seconds = time.perf_counter() - start
-    with refusals_are_mistakes():
+        seconds = time.perf_counter() - start
         save_model(model, output)
     told = _record(model, data, output, seconds)
     typer.echo(json.dumps(told, indent=2) if as_json else shown(_sentence(told), keep="\n"))
 
 
-def _check_blocks(model: Any, name: str, *, blocks: bool) -> None:
-    """Refuse a checkpoint without blocks, and methods that need all rows at hand."""
-    if not blocks:
-        raise Mistake(
-            "--checkpoint keeps the sums of a fit that reads DATA block by block, and --blocks was "
-            "not given; add it, or leave --checkpoint out."
-        )
-    if not isinstance(model, CompactClassifier):
-        raise Mistake(
-            f"--blocks is for linear models, whose fits need sums of rows only, and the method is "
-            f"{name}; pass --method cmll, or a method of the paper."
-        )
-
-
-def _leaving_out(model: Any, name: str, min_label_count: int, exclude: list[str] | None) -> Any:
-    """The same classifier without labels that are too rare or excluded."""
-    if not isinstance(model, AutoCompactClassifier | ShortlistClassifier):
-        raise Mistake(
-            f"--min-label-count and --exclude are for --method auto and shortlist, and the method "
-            f"is {name}; pass one of these, or leave the labels out of DATA."
-        )
-    return model.set_params(min_label_count=min_label_count, exclude=exclude)
-
-
-def _terms(
-    analyzer: str | None, ngrams: str | None, min_df: str | None, *, texts: bool
-) -> dict[str, Any]:
+def _terms(analyzer: str | None, ngrams: str | None, min_df: str | None) -> dict[str, Any]:
     """Return the settings of `text_classifier` that the options ask for."""
-    given = {"--analyzer": analyzer, "--ngrams": ngrams, "--min-df": min_df}
-    asked = next((option for option, value in given.items() if value is not None), None)
-    if asked is not None and not texts:
-        raise Mistake(
-            f"{asked} is about texts, and no column of texts was named; name it by --text, or "
-            f"leave {asked} out."
-        )
     settings: dict[str, Any] = {}
     if analyzer is not None:
         if analyzer not in ANALYZERS:
@@ -289,19 +243,7 @@ def make(
     size_budget: str | None = None,
     dtype: str = "auto",
 ) -> Any:
-    """The classifier of a name, not fitted.
-
-    Parameters
-    ----------
-    name : str
-        A key of `MAKERS`, or one of `METHODS`.
-    seed, jobs : int
-        Its ``random_state`` and ``n_jobs``, where it has them.
-    time_budget, size_budget
-        As in `AutoCompactClassifier`, for no other; the size as a shell writes it.
-    dtype : str
-        Type of the stored numbers, or "auto".
-    """
+    """Return the classifier of a name of `MAKERS` or `METHODS`, not fitted."""
     if dtype not in ("auto", *TYPES):
         raise Mistake(
             f"--dtype must be one of auto, {', '.join(TYPES)}; got {dtype!r}."
@@ -361,7 +303,7 @@ def _probabilities(model: Any, X: Any) -> Any:
 
 
 def _size(text: str | None) -> int | float | str | None:
-    """A count if it is one, a share if it has a point, otherwise bytes with a unit."""
+    """Return a count if it is one, a share if it has a point, otherwise bytes with a unit."""
     for kind in (int, float):
         with contextlib.suppress(ValueError, TypeError):
             return kind(text)  # type: ignore[arg-type]
@@ -388,7 +330,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
 
 
 def _column_record(model: Any, data: MixedTable) -> dict[str, Any]:
-    """The categories, with the number of their values, and what became of missing values."""
+    """Return the categories with the number of their values, and what missing values became."""
     encoders = model[0].named_transformers_
     names, chosen = data.columns.features, data.columns.categories
     sizes = [len(known) for known in getattr(encoders.get("categories"), "categories_", [])]
@@ -409,7 +351,7 @@ def _n_rows(data: Any) -> int:
 
 
 def _changed(model: Any) -> dict[str, Any]:
-    """Parameters that differ from their defaults and can be written."""
+    """Return the parameters that differ from their defaults and can be written."""
     defaults = type(model)().get_params(deep=False)
     given = model.get_params(deep=False)
     plain_types = (str, int, float, bool, type(None))

@@ -1,16 +1,40 @@
-"""A user's mistake, told in one sentence and ending with status 2."""
+"""What ends a command: a user's mistake, told in one sentence, or a fault of ours, with a file."""
 
 import contextlib
-from collections.abc import Iterator
+import platform
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Mistake", "refusals_are_mistakes"]
+from compactlearn import __version__
 
+__all__ = [
+    "INTERNAL",
+    "INTERRUPTED",
+    "MISTAKE",
+    "Mistake",
+    "refusals_are_mistakes",
+    "refuse_options",
+    "report_fault",
+]
 
+#: Exit statuses beside 0: a user's mistake, a fault of ours, and Ctrl-C as shells count it.
+MISTAKE, INTERNAL, INTERRUPTED = 2, 1, 130
 _NO_MEMORY = "There is not enough memory for this; take fewer rows, or ask for a smaller model."
 
 
 class Mistake(Exception):
     """What the user asked for cannot be done; the text says why, and what to do."""
+
+
+def refuse_options(given: Iterable[str], why: str, *, among: Iterable[str] | None = None) -> None:
+    """Raise a `Mistake` if options were given that mean nothing here: any, or some of them."""
+    names = [name for name in given if among is None or name in among]
+    if names:
+        them = "it" if len(names) == 1 else "them"
+        raise Mistake(f"{' and '.join(names)} {why}; leave {them} out.")
 
 
 @contextlib.contextmanager
@@ -25,10 +49,35 @@ def refusals_are_mistakes() -> Iterator[None]:
 
 
 def _worded(error: OSError) -> str:
-    """A sentence, also where the system has only a number and a word."""
-    if error.errno is None or error.filename is None or not str(error).startswith("[Errno"):
+    """Return a sentence, also where the system has only a number and a word."""
+    if not str(error).startswith("[Errno"):
         return str(error)
+    what = "A file" if error.filename is None else f"The file or folder {error.filename}"
     return (
-        f"The file or folder {error.filename} cannot be used ({error.strerror}); check the path, "
-        "and who may read and write there."
+        f"{what} cannot be used ({error.strerror}); check the path, the room that is left, and who "
+        "may read and write there."
+    )
+
+
+def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
+    """Write the traceback to a file, and return a sentence on how to report the error."""
+    about = (
+        f"compactlearn {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"{shlex.join(['compactlearn', *arguments])}\n\n"
+        f"{''.join(traceback.format_exception(error))}"
+    )
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="compactlearn-fault-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(about)
+        place = f"the file {file.name}"
+    except OSError:  # no room for a file: then here
+        sys.stderr.write(about)
+        place = "the lines above"
+    brief = " ".join(f"{type(error).__name__}: {error}".split())
+    return (
+        f"An error inside compactlearn {__version__} ended this command ({brief[:300]}); it is not "
+        f"your mistake. Please report it with {place}, which has the versions, the command and "
+        "the traceback."
     )

@@ -8,26 +8,10 @@ from typing import Annotated, Any
 
 import typer
 
-from compactlearn.cli._datasets import listed
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
-from compactlearn.cli._rows import (
-    Data,
-    Delimiter,
-    Encoding,
-    Form,
-    Header,
-    Home,
-    Ignore,
-    Labels,
-    Model,
-    Rows,
-    TextColumn,
-    Wanted,
-    name_of,
-    open_model,
-    rows_for,
-)
-from compactlearn.cli._targets import Force, check_ending, check_target, files_read, save
+from compactlearn.cli._options import Data, Force, Model, RowOptions, grouped, listed
+from compactlearn.cli._rows import Rows, name_of, open_model, rows_for
+from compactlearn.cli._targets import check_ending, check_target, files_read, save
 from compactlearn.compact._any_classifier import names_of, predict_labels
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._params import nearest
@@ -45,9 +29,11 @@ _BY_ENDING = {
 _SCORES = 1 << 20  # of how many labels and rows all scores are looked at together
 
 
+@grouped
 def predict(
     model_file: Model,
     source: Data,
+    options: RowOptions,
     topk: Annotated[
         int | None,
         typer.Option(
@@ -66,7 +52,7 @@ def predict(
         Path | None,
         typer.Option("--output", "-o", help="The file to write; by default standard output."),
     ] = None,
-    form: Annotated[
+    output_form: Annotated[
         str | None,
         typer.Option(
             "--format",
@@ -96,14 +82,6 @@ def predict(
         ),
     ] = False,
     force: Force = False,
-    text: TextColumn = None,
-    labels: Labels = None,
-    ignore: Ignore = None,
-    input_form: Form = None,
-    delimiter: Delimiter = None,
-    header: Header = None,
-    encoding: Encoding = None,
-    data_home: Home = None,
 ) -> None:
     """Predict the labels of the rows of DATA by the model in MODEL.
 
@@ -112,9 +90,9 @@ def predict(
     """
     target = None if output is None or str(output) == "-" else output
     if target is not None:
-        read = [model_file, *files_read(source, labels)]
+        read = [model_file, *files_read(source, options.labels)]
         check_target(target, "--output", force=force, inputs=read)
-    chosen = _format(form, target)
+    chosen = _format(output_form, target)
     if target is None and chosen == "parquet" and sys.stdout.isatty():
         raise Mistake("Parquet is no text for a terminal; name a file by --output.")
     model = open_model(model_file)
@@ -124,19 +102,7 @@ def predict(
             f"--probabilities asks for a model that has them, and {model_file} holds a "
             f"{name_of(model)} with other scores; fit one by --method auto or shortlist."
         )
-    wanted = Wanted(
-        source,
-        text=text,
-        labels=labels,
-        ignore=ignore,
-        form=input_form,
-        delimiter=delimiter,
-        data_home=data_home,
-        header=header,
-        encoding=encoding,
-        keep=tuple(listed(keep)),
-    )
-    rows = rows_for(model, wanted, with_labels=False)
+    rows = rows_for(model, source, options, with_labels=False, keep=listed(keep))
     names = names_of(last_step(model))
     topk = None if topk is None else min(topk, len(names))
     with refusals_are_mistakes():
@@ -152,10 +118,10 @@ def predict(
             digits=digits,
             raw_cells=raw_cells,
         )
-        if target is None:
-            _print(content.getvalue())
-        else:
-            save(target, content.getvalue())
+    if target is None:
+        _print(content.getvalue())
+    else:
+        save(target, content.getvalue())
 
 
 def _print(content: bytes) -> None:

@@ -8,26 +8,21 @@ from typing import Annotated
 
 import typer
 
-from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli._mistakes import Mistake
 from compactlearn.core._atomic import atomic
 from compactlearn.datasets._parsing.assemble import stem
 
 __all__ = [
-    "Force",
     "TextOutput",
     "beside",
     "check_ending",
     "check_target",
-    "check_text_target",
     "files_read",
     "save",
     "say",
-    "says_json",
+    "text_target",
 ]
 
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace the file of --output if it is there.")
-]
 TextOutput = Annotated[
     Path | None,
     typer.Option(
@@ -44,54 +39,38 @@ def check_target(
 ) -> None:
     """Refuse a file to write that cannot be written, or that must stay as it is.
 
-    Called before anything is computed. A file that the command reads is never replaced, and
-    neither are devices and pipes; any other file that exists only with ``force``.
-
-    Parameters
-    ----------
-    target : path
-        The file to write.
-    option : str
-        The name of the option or argument, for messages.
-    force : bool
-        Whether an existing file may be replaced.
-    inputs : iterable of paths
-        Files and folders that the command reads; those that do not exist are passed over.
+    Called before anything is computed. A file that the command reads (``inputs``, files and
+    folders) is never replaced, and neither are devices and pipes; any other file only with
+    ``force``. ``option`` is named in messages.
     """
-    try:
-        _check_kind(target, option, force=force, inputs=inputs)
+    fault = _fault(target, force=force, inputs=inputs)
+    if fault is None:
         final = Path(os.path.realpath(target))
         name = {"prefix": f".{final.name}.", "suffix": ".part"}  # as long as that of `atomic`
-        with tempfile.NamedTemporaryFile(dir=final.parent, **name):
-            pass
+        try:
+            with tempfile.NamedTemporaryFile(dir=final.parent, **name):
+                return
+        except OSError as error:
+            fault = f"cannot be written ({error.strerror or error}); choose another place"
+    raise Mistake(f"{option} must name a file to write, and {target} {fault}.")
+
+
+def _fault(target: Path, *, force: bool, inputs: Iterable[str | Path]) -> str | None:
+    """Return what is wrong with a target, and what to do; None if nothing is."""
+    try:
+        if target.is_dir():
+            return "is a folder; add a name"
+        if any(_is_part(target, Path(given)) for given in inputs):
+            return "is read by the command; choose another name"
+        if target.exists() and not target.is_file():
+            return "is a device or a pipe; choose another name"
+        if os.path.lexists(target) and not force:
+            return "is there already; choose another name, or replace it by --force"
+        if not target.parent.is_dir():
+            return f"cannot be written, since the folder {target.parent} does not exist; make it"
     except OSError as error:
-        raise Mistake(
-            f"{option} must name a file that can be written, and {target} cannot "
-            f"({error.strerror or error}); choose another place, or check who may write there."
-        ) from error
-
-
-def _check_kind(target: Path, option: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
-    if target.is_dir():
-        raise Mistake(f"{option} must name a file, and {target} is a folder; add a name.")
-    if any(_is_part(target, Path(given)) for given in inputs):
-        raise Mistake(
-            f"{option} must not name a file that the command reads, and {target} is one; choose "
-            "another name."
-        )
-    if target.exists() and not target.is_file():
-        raise Mistake(
-            f"{option} must name a file, and {target} is a device or a pipe; choose another name."
-        )
-    if os.path.lexists(target) and not force:
-        raise Mistake(
-            f"{option} names {target}, which is there already; choose another name, or replace it "
-            "by --force."
-        )
-    if not target.parent.is_dir():
-        raise Mistake(
-            f"{option} must lie in a folder, and {target.parent} does not exist; make it."
-        )
+        return f"cannot be written ({error.strerror or error}); choose another place"
+    return None
 
 
 def files_read(source: str, labels: str | None = None) -> list[Path]:
@@ -107,8 +86,14 @@ def beside(path: Path) -> Path:
 
 def save(target: Path, content: bytes) -> None:
     """Write a file, whole or not at all; a link stays one."""
-    with atomic(os.path.realpath(target)) as stream:
-        stream.write(content)
+    try:
+        with atomic(os.path.realpath(target)) as stream:
+            stream.write(content)
+    except OSError as error:
+        raise Mistake(
+            f"The output cannot be written to {target} ({error.strerror or error}); choose another "
+            "place, or make room there."
+        ) from error
 
 
 def _is_part(target: Path, given: Path) -> bool:
@@ -131,22 +116,20 @@ def check_ending(target: Path, option: str, endings: Iterable[str], form: str) -
         )
 
 
-def check_text_target(output: Path | None, *, force: bool, inputs: Iterable[str | Path]) -> None:
-    """Check the file of `TextOutput`, if there is one."""
-    if output is not None:
-        check_target(output, "--output", force=force, inputs=inputs)
-        check_ending(output, "--output", (".txt", ".json"), "text or JSON")
-
-
-def says_json(output: Path | None) -> bool:
-    """Return whether the name of `TextOutput` asks for JSON."""
-    return output is not None and output.suffix.lower() == ".json"
+def text_target(
+    output: Path | None, *, as_json: bool, force: bool, inputs: Iterable[str | Path]
+) -> tuple[Path | None, bool]:
+    """Check the file of `TextOutput`; return it, None for standard output, and whether to JSON."""
+    if output is None or output == Path("-"):
+        return None, as_json
+    check_target(output, "--output", force=force, inputs=inputs)
+    check_ending(output, "--output", (".txt", ".json"), "text or JSON")
+    return output, as_json or output.suffix.lower() == ".json"
 
 
 def say(text: str, output: Path | None = None) -> None:
     """Write a text with its line end to a file, or to standard output."""
     if output is None:
         typer.echo(text)
-        return
-    with refusals_are_mistakes():
+    else:
         save(output, f"{text}\n".encode())

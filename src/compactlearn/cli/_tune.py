@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from compactlearn.cli._datasets import Delimiter, Format, Home, Ignore, Labels, find
 from compactlearn.cli._mistakes import refusals_are_mistakes
+from compactlearn.cli._options import AsJson, Force, TableOptions, grouped
+from compactlearn.cli._rows import find
 from compactlearn.cli._tables import console, fitted
-from compactlearn.cli._targets import Force, check_ending, check_target, files_read, save
+from compactlearn.cli._targets import check_ending, check_target, files_read, save
 from compactlearn.core._plain import call, plain, python_value
 from compactlearn.core._spreadsheet import csv_line
 from compactlearn.datasets import Dataset
@@ -23,8 +24,10 @@ __all__ = ["tune"]
 FIXED: Mapping[str, Any] = {"threshold": "f1"}
 
 
+@grouped
 def tune(
     source: Annotated[str, typer.Argument(metavar="DATA", help="A file, or the name of a set.")],
+    options: TableOptions,
     metric: Annotated[str, typer.Option(help="What to optimise.")] = "average_precision",
     folds: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     seed: Annotated[
@@ -33,68 +36,45 @@ def tune(
     jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1: one per core.")] = -1,
     top: Annotated[int, typer.Option(min=1, help="How many of the best to show.")] = 10,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            "--out",
-            help="A CSV file for the whole table. (--out is an older name of it.)",
-        ),
+        Path | None, typer.Option("--output", "-o", help="A CSV file for the whole table.")
     ] = None,
     force: Force = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
-    labels: Labels = None,
-    ignore: Ignore = None,
-    form: Format = None,
-    delimiter: Delimiter = None,
-    data_home: Home = None,
+    as_json: AsJson = False,
 ) -> None:
     """Cross-validate many settings of compact learning on DATA and show the best."""
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of threads, or -1; got 0")
     if output is not None:
-        check_target(output, "--output", force=force, inputs=files_read(source, labels))
+        inputs = files_read(source, options.labels)
+        check_target(output, "--output", force=force, inputs=inputs)
         check_ending(output, "--output", (".csv",), "CSV")
-    data = find(source, data_home, labels, ignore, form, delimiter)
-    options: dict[str, Any] = {
-        "scoring": metric,
-        "cv": folds,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "refit": False,
-        "verbose": 0 if as_json else 1,
-    }
-    model = CMLLClassifierCV(racing=False, **FIXED, **options)
+    data = find(source, options)
+    model = CMLLClassifierCV(
+        racing=False,
+        scoring=metric,
+        cv=folds,
+        random_state=seed,
+        n_jobs=jobs,
+        refit=False,
+        verbose=0 if as_json else 1,
+        **FIXED,
+    )
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
+    told = _record(model, data, metric, top)
     if as_json:
-        typer.echo(json.dumps(record(model, data, metric, top), indent=2))
+        typer.echo(json.dumps(told, indent=2))
     else:
-        _show(model, data, metric, top)
+        _show(told, model, data)
     if output is not None:
-        with refusals_are_mistakes():
-            write_table(model.cv_results_, output)
+        results = model.cv_results_
+        columns = [name for name in results if name != "params"]
+        rows = zip(*(results[name] for name in columns), strict=True)
+        save(output, "".join(map(csv_line, [columns, *rows])).encode())
 
 
-def _show(model: Any, data: Dataset, metric: str, top: int) -> None:
-    screen = console()
-    n_settings = len(model.cv_results_["params"])
-    screen.print(
-        f"{data.name}: {data.X.shape[0]} rows, {data.X.shape[1]} features, "
-        f"{data.Y.shape[1]} labels; {n_settings} settings ({model.n_distinct_} distinct) on "
-        f"{model.n_splits_} folds in {model.search_time_:.1f} s"
-    )
-    headings, rows = best_rows(model.cv_results_, metric, top)
-    for table in fitted(headings, rows, screen.width):
-        screen.print(table)
-    if model.interrupted_:
-        screen.print("Interrupted: only what had been tried by then is shown.")
-    screen.print("The best of them:")
-    screen.print(estimator_call(model.best_params_), soft_wrap=True)
-
-
-def record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
-    """The answer in plain values: a ratio is a number with a point, a count has none."""
+def _record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
+    """Return the answer in plain values: a ratio is a number with a point, a count has none."""
     results = model.cv_results_
     best = [
         {
@@ -103,7 +83,7 @@ def record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
             "std": float(results["std_test_score"][place]),
             "params": plain(dict(results["params"][place])),
         }
-        for place in _order(results)[:top]
+        for place in np.argsort(results["rank_test_score"], kind="stable")[:top]
     ]
     return {
         "dataset": data.name,
@@ -113,39 +93,27 @@ def record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
         "seconds": model.search_time_,
         "interrupted": bool(model.interrupted_),
         "best_params": plain({**FIXED, **model.best_params_}),
-        "best_estimator": estimator_call(model.best_params_),
+        "best_estimator": call("CMLLClassifier", {**FIXED, **model.best_params_}),
         "best": best,
     }
 
 
-def estimator_call(params: Mapping[str, Any]) -> str:
-    """The line of Python that makes the estimator of these parameters."""
-    return call("CMLLClassifier", {**FIXED, **params})
-
-
-def best_rows(
-    results: Mapping[str, Any], metric: str, top: int
-) -> tuple[list[str], list[list[str]]]:
-    """Headings, and the best settings, best first; the parameters as Python writes them."""
-    names = [name for name in results if name.startswith("param_")]
+def _show(told: Mapping[str, Any], model: Any, data: Dataset) -> None:
+    screen = console()
+    screen.print(
+        f"{data.name}: {data.n_samples} rows, {data.n_features} features, {data.n_labels} labels; "
+        f"{told['n_settings']} settings ({model.n_distinct_} distinct) on {told['folds']} folds in "
+        f"{told['seconds']:.1f} s"
+    )
+    headings = ["rank", told["metric"], *told["best"][0]["params"]]
     rows = [
-        [
-            str(results["rank_test_score"][place]),
-            f"{abs(results['mean_test_score'][place]):.4f} ± "
-            f"{results['std_test_score'][place]:.4f}",
-            *(python_value(results[name][place]) for name in names),
-        ]
-        for place in _order(results)[:top]
+        [str(one["rank"]), f"{one['mean']:.4f} ± {one['std']:.4f}"]
+        + [python_value(value) for value in one["params"].values()]
+        for one in told["best"]
     ]
-    return ["rank", metric, *(name.removeprefix("param_") for name in names)], rows
-
-
-def _order(results: Mapping[str, Any]) -> np.ndarray:
-    return np.argsort(results["rank_test_score"], kind="stable")
-
-
-def write_table(results: dict[str, Any], path: Path) -> None:
-    """The whole table as CSV, written whole or not at all."""
-    columns = [name for name in results if name != "params"]
-    rows = zip(*(results[name] for name in columns), strict=True)
-    save(path, "".join(map(csv_line, [columns, *rows])).encode())
+    for table in fitted(headings, rows, screen.width):
+        screen.print(table)
+    if told["interrupted"]:
+        screen.print("Interrupted: only what had been tried by then is shown.")
+    screen.print("The best of them:")
+    screen.print(told["best_estimator"], soft_wrap=True)

@@ -4,9 +4,8 @@ A distribution adds a command by an entry point of the group ``compactlearn.comm
 compactlearn-bench. A wrong call raises `Mistake`: its text becomes one sentence and status 2.
 """
 
-from compactlearn.cli._datasets import Home
-from compactlearn.cli._faults import INTERRUPTED
-from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
+from compactlearn.cli._mistakes import INTERRUPTED, Mistake, refusals_are_mistakes
+from compactlearn.cli._options import Home
 from compactlearn.cli._tables import console, fitted
 from compactlearn.cli._targets import check_ending, check_target, save
 from compactlearn.core._progress import Steps

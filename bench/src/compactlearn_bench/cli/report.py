@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -152,32 +151,15 @@ def _write(
     }
     if form in texts:
         # A name may hold half a surrogate pair, which JSON can say and UTF-8 cannot.
-        _save(target, texts[form]().encode(errors="replace"))
+        save(target, texts[form]().encode(errors="replace"))
         return str(target)
     drawn: dict[str, bytes] = (
         {n: svg.encode() for n, svg in to_svg(records, selections=selections, times=times).items()}
         if form == "svg"
         else to_png(records, selections=selections, times=times)
     )
-    with _writing(target):
+    with refusals_are_mistakes():
         target.mkdir(exist_ok=True)
     for name, content in drawn.items():
-        _save(target / f"{name}.{form}", content)
+        save(target / f"{name}.{form}", content)
     return f"{target}: {counted(len(drawn), 'figure')}"
-
-
-def _save(path: Path, content: bytes) -> None:
-    with _writing(path):
-        save(path, content)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Inside, what the system refuses to write is a sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise Mistake(
-            f"The report cannot be written to {path} ({error.strerror or error}); choose another "
-            "place by --output, or make room there."
-        ) from error

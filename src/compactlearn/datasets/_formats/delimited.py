@@ -78,8 +78,8 @@ def first_line(lines: Lines, delimiter: str | None) -> tuple[bytes, str]:
             lines.path,
             f"a table is text that starts with a line of names or of numbers, but "
             f"{'the file' if first is None else 'its first line'} {what}. Check that it is the "
-            "right file and that it is whole; pass the format of another (--format on the command "
-            "line), or the encoding of a text, such as 'utf-16' (--encoding).",
+            "right file and that it is whole; pass the format of another (--input-format on the "
+            "command line), or the encoding of a text, such as 'utf-16' (--encoding).",
             line=None if first is None else 1,
         )
     return first, delimiter or max(_DELIMITERS, key=decoded(first).count)

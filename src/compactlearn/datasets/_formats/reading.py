@@ -159,12 +159,12 @@ def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> s
         raise DataFileError(
             path,
             "its rows may be xmlrepo (features counted from 0) or libsvm (from 1). Pass "
-            "format='xmlrepo' or format='libsvm' (--format on the command line).",
+            "format='xmlrepo' or format='libsvm' (--input-format on the command line).",
         )
     if any(mark in first for mark in (b",", b"\t", b";")):
         return "csv"
     raise DataFileError(
         path,
-        "neither its name nor its content tells its format. Pass format= (--format on the command "
-        f"line), one of {', '.join(FORMATS)}.",
+        "neither its name nor its content tells its format. Pass format= (--input-format on the "
+        f"command line), one of {', '.join(FORMATS)}.",
     )

@@ -200,7 +200,7 @@ def _read_cells(
             path,
             f"texts are read from {', '.join(TEXT_FORMATS)}, and "
             f"{'its name does not tell which it is' if chosen is None else f'not from {chosen!r}'}"
-            ". Pass format (--format on the command line), one of these."
+            ". Pass format (--input-format on the command line), one of these."
             f"{nearest(chosen or '', TEXT_FORMATS)}",
         )
     if (not header and chosen not in ("csv", "tsv")) or (encoding and chosen == "parquet"):

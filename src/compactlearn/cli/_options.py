@@ -1,0 +1,181 @@
+"""Options that several commands share, in groups: how DATA is read, and what is written."""
+
+import csv
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from compactlearn.datasets._formats.reading import FORMATS
+from compactlearn.datasets._formats.texts import TEXT_FORMATS
+
+__all__ = [
+    "AsJson",
+    "Data",
+    "Force",
+    "Home",
+    "LabelledOptions",
+    "Model",
+    "RowOptions",
+    "TableOptions",
+    "character",
+    "grouped",
+    "listed",
+]
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A file, the name of a data set, or - for standard input.",
+        show_default=False,
+    ),
+]  # fmt: skip
+Model = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A file that fit or save has written.")
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-home",
+        file_okay=False,
+        help="The data folder; by default COMPACTLEARN_DATA or the user's cache.",
+    ),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace the file of --output if it is there.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")]
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """How a table is read; None is what was not given."""
+
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Which columns are labels, where the file does not say: their names with commas "
+            "between them, a prefix of their names, a Mulan XML file, or a count: the first N, or "
+            "with -N the last."
+        ),
+    ] = None
+    ignore: Annotated[
+        str | None,
+        typer.Option(help="Names of columns to leave out, with commas between them."),
+    ] = None
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--input-format",
+            help=f"The format of DATA where its name does not tell: {', '.join(FORMATS)}; of "
+            f"texts {', '.join(TEXT_FORMATS)}.",
+        ),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What stands between the cells of a CSV file, where that is not clear."),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of CSV and TSV has the names of the columns; without them "
+            "columns are called 0, 1, 2. By default yes, and for a model as in its training data.",
+            show_default=False,
+        ),
+    ] = None
+    data_home: Home = None
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that were given, by their names in the shell."""
+        names = {"form": "--input-format", "header": "--no-header"}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            names.get(name, f"--{name.replace('_', '-')}"): value
+            for name, value in found.items()
+            if value is not None
+        }
+
+    def table(self) -> dict[str, Any]:
+        """Return what `read` and `read_texts` are told of a table."""
+        options: dict[str, Any] = {"format": self.form}
+        options |= {} if self.delimiter is None else {"delimiter": character(self.delimiter)}
+        return options | ({"header": False} if self.header is False else {})
+
+    def columns(self) -> dict[str, Any]:
+        """Return what `read` is told of the columns of a table."""
+        options: dict[str, Any] = {"ignore": listed(self.ignore)} if self.ignore else {}
+        return options | ({} if self.labels is None else {"labels": _labels(self.labels)})
+
+
+@dataclass(frozen=True)
+class RowOptions(TableOptions):
+    """How rows of features or texts are read."""
+
+    text: Annotated[
+        str | None,
+        typer.Option("--text", help="The column of the texts, in a table of texts and tags."),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="The encoding of a table of texts, such as latin-1 or utf-16; by default utf-8, "
+            "and latin-1 for lines that are not in it.",
+            show_default=False,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class LabelledOptions(RowOptions):
+    """How rows and their labels are read."""
+
+    tags: Annotated[str | None, typer.Option("--tags", help="The column of the tags.")] = None
+    sep: Annotated[
+        str | None,
+        typer.Option("--sep", help="What stands between the tags of a row; by default ';'."),
+    ] = None
+
+
+def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command with an option for each field of its parameter that is a group."""
+    signature = inspect.signature(command)
+    (group,) = [p for p in signature.parameters.values() if is_dataclass(p.annotation)]
+    options = fields(group.annotation)
+
+    @functools.wraps(command)
+    def run(**given: Any) -> Any:
+        own = {option.name: given.pop(option.name) for option in options}
+        return command(**given, **{group.name: group.annotation(**own)})
+
+    others = [p for p in signature.parameters.values() if p is not group]
+    others += [
+        inspect.Parameter(o.name, group.kind, default=o.default, annotation=o.type) for o in options
+    ]
+    run.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    return run
+
+
+def _labels(text: str) -> str | int | list[str]:
+    """Return a count if it looks like one, names if there are commas, else a file or a prefix."""
+    try:
+        return int(text)
+    except ValueError:
+        return listed(text) if "," in text else text
+
+
+def listed(text: str | None) -> list[str]:
+    """Return names with commas between them; one that holds a comma stands in double quotes."""
+    if text is None:
+        return []
+    (names,) = csv.reader([text], skipinitialspace=True)
+    return [name.strip() for name in names if name.strip()]
+
+
+def character(text: str) -> str:
+    """Return a delimiter, which may be one that a shell can hardly say."""
+    return {"\\t": "\t", "tab": "\t"}.get(text.lower(), text)

@@ -1,0 +1,42 @@
+"""The command line in an empty folder, with a wide terminal without colours."""
+
+from typing import NamedTuple
+
+import pytest
+
+from compactlearn.cli import main
+
+
+class Told(NamedTuple):
+    """What a command has printed."""
+
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COMPACTLEARN_DATA", str(tmp_path / "home"))
+
+
+@pytest.fixture
+def run(capsysbinary):
+    """Run a command; a mistake (status 2) must be one sentence, and print nothing else."""
+
+    def run(*words, status=0):
+        capsysbinary.readouterr()
+        found = main([str(word) for word in words])
+        told = Told(*(part.decode() for part in capsysbinary.readouterr()))
+        assert found == status, told.err
+        assert "Traceback" not in told.err
+        if status == 2:
+            assert told.out == ""
+            sentences = told.err.splitlines()
+            assert sentences[-1].startswith("compactlearn: ")
+            assert sentences[-1].endswith((".", "?", "'", ")"))
+        return told
+
+    return run
