@@ -1,7 +1,5 @@
 """Figures from records: which there are, and that they show the records' numbers."""
 
-import re
-import sys
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -10,10 +8,9 @@ from bench.tests.makers import record
 from bench.tests.report.factory import BETAS
 
 from compactlearn_bench.records import aggregate
-from compactlearn_bench.records.ranks import critical_difference, indistinguishable
 from compactlearn_bench.report import to_png, to_svg
 from compactlearn_bench.report.drawing.all_charts import make_charts
-from compactlearn_bench.report.drawing.grid_charts import balance_charts, ratio_charts
+from compactlearn_bench.report.drawing.grid_charts import balance_charts
 
 
 def tips(svg):
@@ -37,12 +34,6 @@ def test_every_kind_is_there(charts):
     }  # fmt: skip
 
 
-def test_names_are_apart_and_safe_for_files(charts):
-    names = [chart.name for chart in charts]
-    assert len(set(names)) == len(names)
-    assert all(re.fullmatch(r"[\w.+-]+", name) for name in names)
-
-
 def test_the_balance_figure_shows_the_mean_at_each_balance(charts, small):
     chart = one(charts, "balance", "enron", "of CMLL against")
     found = tips(chart.svg)
@@ -58,14 +49,6 @@ def test_the_balance_figure_shows_the_mean_at_each_balance(charts, small):
     assert "n_feature_components = 0.5" in chart.caption
 
 
-def test_dependence_and_recovery_are_those_of_the_records(charts):
-    found = tips(one(charts, "balance", "enron", "recovery of CMLL").svg)
-    powers = np.arange(-4, 5)
-    expected = [1 / (1 + np.exp(-1.5 * powers)), 1 / (1 + np.exp(1.2 * powers))]
-    shown = [float(re.search(r": (0\.\d{4})", tip)[1]) for tip in found]
-    np.testing.assert_allclose(shown, np.concatenate(expected), atol=6e-5)
-
-
 def test_the_ratio_figure_takes_the_best_over_all_else(charts, small):
     found = tips(one(charts, "ratio", "enron", "label ratio", "linear").svg)
     grid = aggregate(small, "paper").grids["enron", "CMLL"]
@@ -74,18 +57,6 @@ def test_the_ratio_figure_takes_the_best_over_all_else(charts, small):
     assert f"CMLL, label ratio ν 0.3: {means[places].max():.4f}" in found
     assert any(tip.startswith("ORI: ") for tip in found)
     assert not any(tip.startswith("MDDM") for tip in found)  # it has no label ratio
-
-
-def test_numbers_that_are_missing_among_the_details_leave_the_figure_out():
-    configurations = [{"beta": 10.0**k} for k in range(3)]
-    details = {"dependence_between": [1.0, None, 0.2], "recovery_between": [None, None, None]}
-    records = [
-        record(selection="paper", fold=k, n_folds=2, values=[[0.1], [0.2], [0.3]],
-               configurations=configurations, details=details)
-        for k in range(2)
-    ]  # fmt: skip
-    drawn = [c.title for c in make_charts(aggregate(records, "paper")) if c.kind == "balance"]
-    assert drawn == ["enron: average precision of CMLL against the balance"]
 
 
 def test_distances_are_told_in_full_and_drawn_within_bounds():
@@ -104,16 +75,6 @@ def test_records_with_next_to_nothing_still_make_a_report():
     assert to_svg([record(values=[[0.5]], metrics=("applause",), sizes=[], n_folds=1)]) == {}
 
 
-def test_ratios_given_as_counts_are_no_ratios():
-    configurations = [{"n_label_components": k} for k in (5, 10)]
-    records = [
-        record(method="PLST", selection="paper", fold=k, values=[[0.1], [0.2]], n_folds=2,
-               configurations=configurations)
-        for k in range(2)
-    ]  # fmt: skip
-    assert not [c for c in make_charts(aggregate(records, "paper")) if c.kind == "ratio"]
-
-
 def test_png_of_every_figure():
     pytest.importorskip("resvg_py")
     records = [record(method=m, fold=k, values=[[0.5 + 0.1 * k]], n_folds=2)
@@ -121,48 +82,6 @@ def test_png_of_every_figure():
     found = to_png(records)
     assert found.keys() == to_svg(records).keys()
     assert all(content.startswith(b"\x89PNG\r\n") for content in found.values())
-
-
-def test_without_the_package_png_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "resvg_py", None)
-    with pytest.raises(
-        ImportError, match=r"A figure in PNG needs .* 'compactlearn-bench\[report\]'"
-    ):
-        to_png([record(n_folds=1)])
-
-
-def test_of_a_loss_the_ratio_figure_takes_the_least():
-    records = [
-        record(selection="paper", fold=k, n_folds=2, metrics=("one_error",),
-               values=[[0.4], [0.3], [0.5]],
-               configurations=[{"n_label_components": r, "alpha": a}
-                               for r, a in ((0.1, 1), (0.1, 2), (0.2, 1))])
-        for k in range(2)
-    ]  # fmt: skip
-    (chart,) = ratio_charts(aggregate(records, "paper"), "enron", "one_error")
-    assert tips(chart.svg)[0] == "CMLL, label ratio ν 0.1: 0.3000"
-
-
-def balance_records(values, metric="average_precision"):
-    """Two paths over three balances, at ratios 0.2 and 0.8."""
-    configurations = [
-        {"beta": beta, "n_label_components": ratio}
-        for ratio in (0.2, 0.8)
-        for beta in (100.0, 1.0, 10.0)
-    ]
-    return [
-        record(selection="paper", fold=k, n_folds=2, metrics=(metric,),
-               values=np.reshape(values, (-1, 1)), configurations=configurations)
-        for k in range(2)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("metric", "ratio"), [("average_precision", "0.8"), ("one_error", "0.2")])
-def test_the_balance_figure_follows_the_best_configuration(metric, ratio):
-    results = aggregate(balance_records([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], metric), "paper")
-    (chart,) = balance_charts(results, "enron", metric)
-    assert f"n_label_components = {ratio}" in chart.caption
-    assert [tip.split(":")[0] for tip in tips(chart.svg)] == ["β = 1", "β = 10", "β = 100"]
 
 
 def test_names_that_differ_in_capitals_are_kept_apart_and_long_ones_cut():
@@ -175,29 +94,6 @@ def test_names_that_differ_in_capitals_are_kept_apart_and_long_ones_cut():
     found = [c.name for c in make_charts(aggregate(records, "nested")) if c.dataset]
     assert len({name.casefold() for name in found}) == len(names)
     assert max(map(len, found)) < 200
-
-
-def test_the_bars_of_the_rank_figure_join_what_nemenyi_cannot_tell_apart(whole):
-    charts = [c for c in make_charts(aggregate(whole, "nested")) if c.kind == "ranks"]
-    assert len(charts) == 12
-    for chart in charts:
-        lines = [
-            {name: float(n.get(name)) for name in ("x1", "x2", "y1", "stroke-width")}
-            for n in ET.fromstring(chart.svg).iterfind(".//{*}line")
-        ]
-        ranks = [float(tip.split()[-1]) for tip in tips(chart.svg)]
-        axis = next(one for one in lines if one["stroke-width"] == 1.5)
-        step = (axis["x2"] - axis["x1"]) / (len(ranks) - 1)
-        drawn = [
-            (1 + (one["x1"] + 4 - axis["x1"]) / step, 1 + (one["x2"] - 4 - axis["x1"]) / step)
-            for one in lines
-            if one["stroke-width"] == 4
-        ]
-        critical = critical_difference(len(ranks), 7)
-        groups = [[ranks[k] for k in g] for g in indistinguishable(ranks, critical)]
-        expected = [(min(group), max(group)) for group in groups]
-        np.testing.assert_allclose(drawn, expected, atol=0.02)
-        assert f"critical difference {critical:.2f}" in chart.svg
 
 
 def test_the_balance_figure_is_at_ratios_of_one_half_where_these_were_tried():

@@ -1,4 +1,6 @@
-"""Tables as data: best, marks, distances, and how methods stand."""
+"""Tables as data and on the page: best, marks, distances, and how methods stand."""
+
+import re
 
 import numpy as np
 import pytest
@@ -8,10 +10,10 @@ from scipy import stats
 from compactlearn_bench.records import aggregate
 from compactlearn_bench.records.ranks import average_ranks
 from compactlearn_bench.records.significance import detectable_difference
-from compactlearn_bench.report.tables.metric_tables import make_tables
+from compactlearn_bench.report import make_tables, render_html
 from compactlearn_bench.report.tables.names import greater_is_better
 from compactlearn_bench.report.tables.ranking import check_marks, standing
-from compactlearn_bench.report.words.summary import agreement, first_places
+from compactlearn_bench.report.words.summary import agreement
 
 
 def folds(values, **more):
@@ -41,15 +43,11 @@ def test_the_distance_counts_published_deviations():
     entry = table.entries["enron", "CMLL"]
     assert entry.distance == pytest.approx(2.5)
     assert (entry.is_close, entry.is_ahead) == (False, True)
+    loss = table_of(("CMLL", [0.1, 0.1]), metric="one_error").entries["enron", "CMLL"]
+    assert loss.distance < -2  # published is 0.2462
+    assert loss.is_ahead
     unknown = table_of(("CMLL", [0.7, 0.7]), dataset="elsewhere").entries["elsewhere", "CMLL"]
     assert unknown.distance is unknown.is_close is unknown.is_ahead is None
-
-
-def test_of_a_loss_less_is_ahead():
-    """CMLL's one error on enron: 0.2462."""
-    entry = table_of(("CMLL", [0.1, 0.1]), metric="one_error").entries["enron", "CMLL"]
-    assert entry.distance < -2
-    assert entry.is_ahead
 
 
 def test_kernel_methods_have_their_own_table_and_reference():
@@ -79,12 +77,6 @@ def test_other_methods_have_a_table_in_which_cmll_is_a_guest():
     assert linear.printed()[0] == ("ORI", "CMLL")
 
 
-def test_without_the_reference_there_are_no_marks():
-    table = table_of(("ORI", [0.1, 0.2]), ("POP", [0.3, 0.9]))
-    assert table.reference is None
-    assert all(entry.comparison is None for entry in table.ordered())
-
-
 def test_a_gap_is_neither_best_nor_compared():
     records = [*folds([0.1, 0.2], method="CMLL"), folds([0.9, 0.9], method="ORI")[0]]
     (table,) = make_tables(aggregate(records, "nested"))
@@ -105,13 +97,9 @@ def test_ranks_are_over_complete_data_sets_only(small):
     means = [[table.entries[d, m].figure.mean for m in found.methods] for d in found.datasets]
     assert found.ranks == pytest.approx(average_ranks(means))
     assert set(found.against) == {"ORI", "PLST", "MDDM"}
-
-
-def test_a_method_that_is_mostly_missing_does_not_cost_the_data_sets(small):
     cut = [r for r in small if r.cell.method != "PLST" or r.cell.dataset == "enron"]
-    found = standing(make_tables(aggregate(cut, "nested"))[0])
-    assert found.left_out == ("PLST",)
-    assert len(found.datasets) == 3
+    found = standing(make_tables(aggregate(cut, "nested"))[0])  # without the method instead
+    assert (found.left_out, len(found.datasets)) == (("PLST",), 3)
 
 
 def test_the_agreement_counts_published_cells_only(small):
@@ -122,13 +110,6 @@ def test_the_agreement_counts_published_cells_only(small):
     distances = [abs(entry.distance) for entry in near.outside]
     assert distances == sorted(distances, reverse=True)
     assert all(distance > 2 for distance in distances)
-
-
-def test_first_places_name_the_one_in_front():
-    table = table_of(("ORI", [0.9, 0.8]), ("CMLL", [0.5, 0.6]))
-    first, other = first_places(table)
-    assert first == []
-    assert [(dataset, entry.method) for dataset, entry in other] == [("enron", "ORI")]
 
 
 def test_means_that_differ_in_what_a_record_cuts_off_are_equal():
@@ -186,9 +167,9 @@ def test_ranks_and_wins_follow_the_direction_of_a_loss(small):
         assert 0 <= by_sign <= 1
 
 
-def test_the_stricter_counts_by_hand(whole):
+def test_the_stricter_counts_by_hand(small):
     """The correction of five folds is 1/5 + 1/4; Holm's runs over all comparisons of all tables."""
-    tables = make_tables(aggregate(whole, "nested"))
+    tables = make_tables(aggregate(small, "nested"))
     p_values, signs, spreads = [], [], []
     for table in tables:
         for entry in table.ordered():
@@ -209,3 +190,36 @@ def test_the_stricter_counts_by_hand(whole):
     assert check.adjusted == ((kept > 0).sum(), (kept < 0).sum())
     assert check.adjusted[0] > 0
     assert check.detectable == pytest.approx(detectable_difference(float(np.median(spreads)), 5))
+
+
+def test_wilcoxons_p_values_are_adjusted_for_their_number():
+    """Seven wins over three other methods: 2 / 2^7 each, times three."""
+    records = [
+        one
+        for d in range(7)
+        for method, value in (("CMLL", 0.5 + 0.001 * d), ("ORI", 0.4), ("POP", 0.3), ("PLST", 0.2))
+        for one in folds(
+            [value + 0.01 * d, value + 0.01 * d + 0.001], dataset=f"d{d}", method=method
+        )
+    ]
+    (table,) = make_tables(aggregate(records, "nested"))
+    for _, by_sign, counts in standing(table).against.values():
+        assert by_sign == pytest.approx(3 * 2 / 2**7)
+        assert counts == (7, 0, 0)
+
+
+def test_the_page_has_the_best_in_bold_marks_and_sides():
+    """Of the paper, on enron: 0.6965 ± 0.0153 (CMLL), 0.5039 ± 0.0111 (ORI)."""
+    values = {"CMLL": (0.70, 0.70, 0.70), "ORI": (0.80, 0.81, 0.82), "POP": (0.5, 0.9, 0.7)}
+    page = render_html(
+        [one for m, own in values.items() for one in folds(own, method=m, selection="paper")]
+    )
+    body = re.search(r'<table id="paper-t0".*?</table>', page)[0]
+    cmll, ori, pop = re.findall(r"<td[^>]*>(.*?)</td>", body.partition("<tbody>")[2])[:3]
+    assert ori.startswith("<b>0.8100</b>")
+    assert "CMLL is significantly worse" in ori
+    assert '0.5039 <span class="far ahead">▲ +27.6σ</span>' in ori
+    assert cmll.startswith("0.7000 ")
+    assert '<span class="pub">0.6965 +0.2σ</span>' in cmll
+    assert pop.startswith("0.7000 ")
+    assert "significantly" not in pop + cmll
