@@ -2,7 +2,6 @@
 
     python bench/figures.py                  # writes docs/figures/size.svg
     python bench/figures.py --check          # status 1 where figure and records differ
-    python bench/figures.py --records PATH   # of another store or packed file
 
 Shown is what a bound on its size costs `AutoCompactClassifier`: its average precision as a share of
 that of tuned ridge, against its numbers as a share of ridge's, one line for each data set.
@@ -153,19 +152,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Draw, or only compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
-    parser.add_argument("--records", type=Path, help="a store's folder or a packed file")
-    parser.add_argument("--out", type=Path, default=FIGURE, help="the figure")
     options = parser.parse_args(arguments)
-    source = options.records or RECORDS
-    drawn = curves(open_records(source))
-    if not drawn:
-        raise SystemExit(f"{source.name} has no data set with ridge and Auto under bounds")
-    text = drawing(drawn)
+    text = drawing(curves(open_records(RECORDS)))
     if options.check:
-        there = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
-        return int(there != text)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(text, encoding="utf-8")
+        return int(FIGURE.read_text(encoding="utf-8") != text)
+    FIGURE.write_text(text, encoding="utf-8")
     return 0
 
 

@@ -13,11 +13,10 @@ import compactlearn
 from compactlearn import _method_table as library
 from compactlearn.embeddings import PLST
 from compactlearn.inspection.page_parts import arrow, metric_order
-from compactlearn.metrics import evaluate, scorer
+from compactlearn.metrics import evaluate
 from compactlearn.metrics._measures import KNOWN, Measure
 from compactlearn.metrics._table import ROWS as METRIC_ROWS
 from compactlearn.metrics._table import Metric
-from compactlearn.model_selection import GridSearchMoments
 from compactlearn_bench import Task, cells_of, entry_names, parse_spec
 from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.grids import configurations
@@ -66,15 +65,6 @@ def test_evaluate_knows_a_new_metric(metric):
     found = evaluate(Y, model.decision_function(X), labels=model.predict(X))
     assert found[metric.name] == pytest.approx(of_model(metric, model, X, Y))
     assert model.evaluate(X, Y)[metric.name] == found[metric.name]
-
-
-def test_searches_are_scored_by_a_new_metric(metric):
-    model = compactlearn.method("ORI").fit(X, Y)
-    assert scorer(metric.name)(model, X, Y) == pytest.approx(-of_model(metric, model, X, Y))
-    search = GridSearchMoments(
-        compactlearn.method("ORI"), {"alpha": [0.1, 10.0]}, scoring=metric.name, cv=2
-    ).fit(X, Y)
-    assert (search.cv_results_["mean_test_score"] < 0).all()  # of a loss less is better
 
 
 def task_for(names, settings, selection="paper"):

@@ -85,11 +85,7 @@ def test_sizes_are_within_what_was_asked(result, enron):
     ("code", "meaning", "word"),
     [
         ("C.C6", "California's energy crisis", "california"),
-        ("B.B13", "attachments", "attached"),
         ("D.D10", "secrecy", "confidential"),
-        ("A.A5", "employment", "job"),
-        ("A.A4", "arrangements", "meeting"),
-        ("C.C10", "legal advice", "attorney"),
     ],
 )
 def test_words_of_labels_mean_what_their_mails_are_about(enron, code, meaning, word):
@@ -130,6 +126,3 @@ def test_words_are_the_largest_terms_of_the_score(enron):
                 without.append((fallen, names[j]))
             most = sorted(without, reverse=True)[:3]
             assert set(guess.words) == {word for fallen, word in most if fallen > 0}
-
-
-# ---- what is shown -------------------------------------------------------------------------------

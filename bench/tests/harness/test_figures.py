@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from compactlearn_bench import cells_of, parse_spec
-from compactlearn_bench.records import Record, Store
+from compactlearn_bench.records import Record
 
 SCRIPT = Path(__file__).resolve().parents[2] / "figures.py"
 SPEC = {
@@ -84,18 +84,3 @@ def test_the_figure_is_well_formed_and_tells_its_values(figures, records):
     assert any("numbers kept" in word for word in words)
     assert any("average precision" in word for word in words)
     assert "prefers-color-scheme: dark" in text
-
-
-def test_the_script_writes_checks_and_refuses(figures, records, tmp_path):
-    store = Store(tmp_path / "store")
-    store.prepare()
-    for record in records:
-        store.write(record)
-    asked = ["--records", str(tmp_path / "store"), "--out", str(tmp_path / "new" / "size.svg")]
-    assert figures.main([*asked, "--check"]) == 1
-    assert figures.main(asked) == 0
-    assert figures.main([*asked, "--check"]) == 0
-    empty = Store(tmp_path / "empty")
-    empty.prepare()
-    with pytest.raises(SystemExit, match="no data set with ridge and Auto"):
-        figures.main(["--records", str(tmp_path / "empty")])

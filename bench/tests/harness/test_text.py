@@ -79,16 +79,6 @@ def test_figures_are_those_of_the_order_of_labels(texts):
 # ---- processes ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-def test_a_program_runs_in_a_process_of_its_own(texts):
-    row = run.run_entry(OURS, texts, settings(OURS))
-    assert row["status"] == "done", row
-    assert row["precision_at_1"] > 0.5
-    assert row["fit_s"] > 0
-    assert row["predict_s"] > 0
-    assert row["model_bytes"] > 1000
-
-
 def test_no_interpreter_is_a_sentence(texts, monkeypatch, tmp_path):
     entry = {"name": "omikuji", "program": "omikuji", "python": RIVALS}
     monkeypatch.delenv(RIVALS, raising=False)
@@ -157,6 +147,9 @@ def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys
     record = json.loads(out.read_text())
     outcomes = [(row["entry"], row["status"]) for row in record["measurements"]]
     assert outcomes == [("ours", "done"), ("omikuji", "missing")]
+    row = record["measurements"][0]
+    assert row["precision_at_1"] > 0.5
+    assert min(row["fit_s"], row["predict_s"], row["model_bytes"]) > 0
     assert [row["data"] for row in record["datasets"]] == ["enron"]
     assert "'status': 'missing'" in capsys.readouterr().out
 
