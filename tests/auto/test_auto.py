@@ -12,15 +12,14 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier
+from compactlearn.auto import _candidates as portfolio
 from compactlearn.auto import _searches
-from compactlearn.auto import candidates as portfolio
-from compactlearn.auto._blend import Reading, join, read_scores
+from compactlearn.auto._blend import Blend, Member, Reading, join, read_scores
+from compactlearn.auto._candidates import Candidate, candidates, try_forest
 from compactlearn.auto._choice import best_choice
 from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import PREPROCESSINGS
-from compactlearn.auto._trials import TrialResult, try_by_folds, try_compact
-from compactlearn.auto.candidates import Candidate, candidates
-from compactlearn.auto.candidates._trees import try_forest
+from compactlearn.auto._trials import Trial, try_by_folds, try_compact
 from compactlearn.datasets import load
 from compactlearn.metrics import _judges, average_precision, calibration_error
 from tests.auto.problems import problem_of
@@ -131,16 +130,6 @@ def test_sparse_rows_give_what_dense_ones_give():
     )
 
 
-def test_the_first_model_alone_is_the_classifier_it_shows(emotions):
-    X, Y, X_new, _ = emotions
-    model = AutoCompactClassifier(**SMALL).fit(X, Y)
-    assert len(model.leaderboard_) == 1
-    own = model.best_estimator_.decision_function(X_new)
-    scores = model.decision_function(X_new)
-    slope = (scores[0, 0] - scores[1, 0]) / (own[0, 0] - own[1, 0])
-    np.testing.assert_allclose(scores - slope * own, scores[0, 0] - slope * own[0, 0], atol=1e-8)
-
-
 @pytest.mark.parametrize("metric", ["micro_f1", "ranking_loss", "precision_at_1", "log_loss"])
 def test_any_metric_may_be_the_best(emotions, metric):
     X, Y, _, _ = emotions
@@ -195,20 +184,6 @@ def test_what_is_interrupted_or_fails_is_left_out_and_said(emotions, monkeypatch
     assert model.predict(X_new).shape == (202, 6)
 
 
-def test_interrupted_before_anything_was_found_it_stays_unfitted(emotions, monkeypatch):
-    X, Y, _, _ = emotions
-
-    def source(problem):
-        *_, last = first_and(KeyboardInterrupt())(problem)
-        yield last
-
-    monkeypatch.setattr("compactlearn.auto._classifier.candidates", source)
-    model = AutoCompactClassifier()
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, Y)
-    assert not hasattr(model, "best_estimator_")
-
-
 def test_a_metric_that_is_not_defined_is_said(emotions):
     X, _, _, _ = emotions
     with pytest.warns(UserWarning, match="is not defined on any fold"):
@@ -222,7 +197,7 @@ def test_a_metric_that_is_not_defined_is_said(emotions):
         ({"time_budget": 0}, "time_budget"),
         ({"time_budget": "soon"}, "time_budget"),
         ({"cv": 1}, "at least 2 folds"),
-        ({"cv": "many"}, "a number of folds"),
+        ({"cv": "many"}, "at least 2 folds"),
         ({"size_budget": 0}, "size_budget must be"),
         ({"size_budget": 1.5}, "size_budget must be"),
         ({"size_budget": "2 elephants"}, "size_budget must be"),
@@ -250,7 +225,7 @@ def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
     assert small.nbytes_ <= fitted.nbytes_ - kernels[0]["bytes"] / 3
 
 
-# ---- honest scores -------------------------------------------------------------------------------
+# ---- out-of-fold scores --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("preprocessing", PREPROCESSINGS, ids=lambda one: one.name)
@@ -269,7 +244,8 @@ def test_labels_of_a_fold_have_no_part_in_its_scores(preprocessing):
     two = try_compact(other, "two", preprocessing, clone(model))
 
     def raw(tried):
-        return (tried.log_odds[inside] - tried.reading.intercept) / tried.reading.slope
+        reading = tried.blend.members[0].reading
+        return (tried.log_odds[inside] - reading.intercept) / reading.slope
 
     np.testing.assert_allclose(raw(one), raw(two), atol=2e-4)  # single precision
 
@@ -317,7 +293,8 @@ def test_any_classifier_by_folds():
     for k, (train, test) in enumerate(problem.splits):
         model = CMLLClassifier(alpha=5.0, threshold=0.5).fit(problem.X[train], problem.Y[train])
         scores = model.decision_function(problem.X[test])
-        own = (tried.log_odds[test] - tried.reading.intercept) / tried.reading.slope
+        reading = tried.blend.members[0].reading
+        own = (tried.log_odds[test] - reading.intercept) / reading.slope
         np.testing.assert_allclose(own, scores, atol=1e-4)
         assert tried.by_fold[k] == pytest.approx(average_precision(problem.Y[test], scores))
 
@@ -332,7 +309,7 @@ def test_folds_that_judged_others_judge_first(monkeypatch):
 
 
 def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
-    module, asked = "compactlearn.auto.candidates", {}
+    module, asked = "compactlearn.auto._candidates", {}
     data = load("enron")
     problem = problem_of(sp.csr_array(data.X[:300]), data.Y[:300])
 
@@ -340,11 +317,9 @@ def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
         rows = np.flatnonzero(problem.fold == 3)
         return replace(tried_of(problem, name, np.zeros((300, 53))), rows=rows)
 
-    monkeypatch.setattr(f"{module}._base.SHORTLIST_ROWS", 1)
-    monkeypatch.setattr(f"{module}._linear.try_compact", in_fold_three)
-    monkeypatch.setattr(
-        f"{module}._shortlist.try_by_folds", lambda *given, **more: asked.update(more)
-    )
+    monkeypatch.setattr(f"{module}.SHORTLIST_ROWS", 1)
+    monkeypatch.setattr(f"{module}.try_compact", in_fold_three)
+    monkeypatch.setattr(f"{module}.try_by_folds", lambda *given, **more: asked.update(more))
     for candidate in candidates(problem):
         if candidate.name in ("compact model, logistic decoder", "shortlist"):
             candidate.run()
@@ -396,19 +371,11 @@ def test_a_row_of_weight_two_is_that_row_twice():
     assert once.intercept == pytest.approx(often.intercept, abs=1e-6)
 
 
-def test_scores_that_point_the_wrong_way_say_nothing():
-    rng = np.random.default_rng(4)
-    Y = (rng.random((100, 4)) < 0.4).astype(float)
-    reading = read_scores(-Y + 0.1 * rng.standard_normal(Y.shape), sp.csr_array(Y), None, 0)
-    assert reading.slope == 0
-    assert reading.intercept == pytest.approx(np.log(Y.mean() / (1 - Y.mean())), abs=0.01)
-
-
 def tried_of(problem, name, scores):
     scores = scores.astype(np.float32)
     rows = np.arange(problem.n_rows)
-    by_fold = problem.score_folds(rows, scores).by_fold
-    return TrialResult(by_fold, name, None, rows, scores, Reading(), 1.0, 10)
+    blend = Blend((Member(name, None, Reading()),))
+    return Trial(name, blend, problem.score_folds(rows, scores), rows, scores, 10)
 
 
 def test_two_that_know_different_things_are_blended():

@@ -20,27 +20,6 @@ def total(one):
     return one.base + sum(term.contribution for term in one.terms)
 
 
-@pytest.fixture(scope="module")
-def auto():
-    data = load("emotions")
-    model = AutoCompactClassifier(random_state=0, time_budget=8, cv=3)
-    return model.fit(data.X[:200], data.Y[:200])
-
-
-@pytest.mark.slow
-def test_a_search_explains_its_scores(auto):
-    data = load("emotions")
-    X = data.X[200:210]
-    scores, labels = auto.decision_function(X), auto.predict(X)
-    for one in auto.explain(X, range(6), k=None):
-        assert one.score == scores[one.row, int(one.label)]
-        assert one.predicted == labels[one.row, int(one.label)]
-        assert total(one) == pytest.approx(one.score, abs=1e-9)
-        assert {term.kind for term in one.terms} == {"feature"}
-        assert all(term.value == X[one.row, int(term.name[1:])] for term in one.terms)
-    assert len(auto.label_neighbours(k=2)) == 6
-
-
 def forest_of(X, Y):
     forest = LabelForest(20, random_state=0)
     forest.fit_scored(X, scipy.sparse.csr_array(Y), None)
@@ -115,16 +94,6 @@ def test_few_features_and_few_weights_speak_of_the_same_features():
     for label, near in auto.label_neighbours(k=4).items():
         for name, cosine in near:
             assert cosine == pytest.approx(cosines[int(label), int(name)], abs=1e-9)
-
-
-def test_what_is_cut_off_is_shared_out_as_well():
-    X, Y = make_data(60)
-    model = CMLLClassifier().fit(X, Y)
-    blend = Blend((Member("steep", model, Reading(500.0, 0.0)),))
-    scores = blend.log_odds(X[:5])
-    assert (np.abs(scores) == 30).any()
-    parts = parts_of(blend, X[:5], np.zeros(5, dtype=int))
-    np.testing.assert_allclose(parts.total, scores[:, 0], atol=1e-9)
 
 
 def test_members_that_speak_of_other_things_say_who_they_are():

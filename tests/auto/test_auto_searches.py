@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse
 
 from compactlearn.auto import _searches as searches
-from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE
+from compactlearn.auto._preprocessing import UNIT_ROWS, UNIT_VARIANCE
 from compactlearn.auto._searches import best_preprocessing, search_kernel
 from tests.auto.problems import problem_of
 
@@ -85,8 +85,3 @@ def test_landmarks_leave_their_own_columns_and_no_more_than_there_was():
     chosen = np.sort(np.random.default_rng(0).choice(40, 20, replace=False))
     np.testing.assert_allclose(left[:, chosen], K[:, chosen], atol=1e-6)
     assert np.linalg.eigvalsh(K - left).min() > -1e-7  # the rest is a kernel matrix as well
-
-
-def test_no_preparation_is_the_first_of_equals():
-    X, Y = np.eye(12), np.tile(np.eye(3), (4, 1))
-    assert best_preprocessing(problem_of(X, Y, n_folds=2)) is AS_THEY_ARE

@@ -9,12 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlearn import AutoCompactClassifier
+from compactlearn.auto import _candidates as portfolio
+from compactlearn.auto._blend import Blend
 from compactlearn.auto._budgets import TimeBudget
+from compactlearn.auto._candidates import Candidate
+from compactlearn.auto._candidates import candidates as candidates_of
 from compactlearn.auto._choice import best_choice
 from compactlearn.auto._schedule import run_candidates
-from compactlearn.auto._trials import TrialResult
-from compactlearn.auto.candidates import Candidate, _base, _quick, _shortlist, small_candidates
-from compactlearn.auto.candidates import candidates as candidates_of
+from compactlearn.auto._small_candidates import small_candidates
+from compactlearn.auto._trials import Trial
 from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
 from compactlearn.core._progress import Steps, track
 from compactlearn.decoding._thresholds import tune
@@ -42,7 +45,7 @@ class FakeClock:
 
 
 def fitted(name, score=0.5, numbers=1):
-    return TrialResult(np.array([score]), name, None, np.arange(1), None, None, 0.0, numbers)
+    return Trial(name, Blend(()), np.array([score]), np.arange(1), None, numbers)
 
 
 def model(clock, name, estimate, cost, score=0.5, **more):
@@ -206,14 +209,14 @@ def test_a_shortlist_is_stopped_between_its_steps_and_stays_as_it_was():
 
     model = ShortlistClassifier(random_state=0, threshold=0.5)
     with limited(1e9, clock):
-        _shortlist.try_shortlist(
+        portfolio.try_shortlist(
             problem, "whole", ShortlistClassifier(random_state=0, threshold=0.5)
         )
     n_steps = len(ticks)
     assert n_steps > 10
     ticks.clear()
     with limited(n_steps // 2, clock), pytest.raises(TimeUp):
-        _shortlist.try_shortlist(problem, "half", model)
+        portfolio.try_shortlist(problem, "half", model)
     assert len(ticks) <= n_steps // 2 + 2
     assert not hasattr(model, "retriever_")
 
@@ -274,7 +277,7 @@ def test_sparse_texts_at_size_begin_cheap_and_go_on_with_the_shortlist(
 ):
     problem = shape_of(n_rows, n_features, n_labels, stored=stored)
     found = list(candidates_of(problem))
-    assert _base.at_size(problem)
+    assert portfolio.at_size(problem)
     assert found[0].stopgap
     assert found[0].usual
     assert found[0].seconds <= 2.0
@@ -300,7 +303,7 @@ def test_sparse_texts_at_size_begin_cheap_and_go_on_with_the_shortlist(
 def test_other_sets_are_tried_in_the_order_they_were(n_rows, n_features, n_labels, sparse):
     problem = shape_of(n_rows, n_features, n_labels, sparse=sparse)
     found = list(candidates_of(problem))
-    assert not _base.at_size(problem)
+    assert not portfolio.at_size(problem)
     assert not any(one.usual for one in found)
     full = [one for one in found if not one.stopgap]
     assert full[0].name == "compact model, logistic decoder"
@@ -353,8 +356,8 @@ def test_regressions_are_stopped_between_blocks_of_labels(monkeypatch, n_threads
 def small_at_size(monkeypatch):
     """The rules of large texts, for small ones."""
     for name, value in {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000}.items():
-        monkeypatch.setattr(_base, name, value)
-    monkeypatch.setattr(_quick, "SHORT", 0.0)
+        monkeypatch.setattr(portfolio, name, value)
+    monkeypatch.setattr(portfolio, "SHORT_SECONDS", 0.0)
 
 
 def test_at_size_the_classifier_is_the_shortlist(small_at_size):
@@ -380,7 +383,7 @@ def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
         asked.append(problem.fold)
         raise MemoryError
 
-    monkeypatch.setattr(_shortlist, "try_by_folds", by_folds)
+    monkeypatch.setattr(portfolio, "try_by_folds", by_folds)
     groups = np.arange(300) // 60
     splits = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(5)]
     with pytest.warns(UserWarning, match="shortlist was left out"):
@@ -391,8 +394,10 @@ def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
 def test_a_stopgap_is_never_blended(small_at_size):
     problem = text_problem(300, 400, 30)
     rows, odds = np.arange(300), np.zeros((300, 30), dtype=np.float32)
-    better = TrialResult(np.array([0.6]), "full", None, rows, odds, None, 0.0, 1)
-    worse = TrialResult(np.array([0.5]), "stopgap", None, rows, odds, None, 0.0, 1)
+    better, worse = (
+        Trial(name, Blend(()), np.array([score]), rows, odds, 1)
+        for name, score in (("full", 0.6), ("stopgap", 0.5))
+    )
     assert best_choice(problem, [better], np.inf, [worse]).name == "full"
     assert best_choice(problem, [], np.inf, [worse]).name == "stopgap"
 

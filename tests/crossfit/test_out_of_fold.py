@@ -36,7 +36,6 @@ from compactlearn.auto import _trials as trials
 from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import AS_THEY_ARE
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import check_targets
 from compactlearn.crossfit import _decoder_fitter as decoder_fitter
 from compactlearn.crossfit import _plan as plan
 from compactlearn.crossfit._folds import shuffled_splits
@@ -325,7 +324,7 @@ def test_of_the_shortlist():
 
 def problem_of(Y, rows=X):
     model = AutoCompactClassifier(cv=4, random_state=0)
-    return model._problem(rows, check_targets(Y, len(Y), owner="test"), None, None, None)
+    return model._read(rows, Y, None, None, None, None)[1]
 
 
 TRIALS = {

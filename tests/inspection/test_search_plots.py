@@ -80,7 +80,7 @@ def test_the_axes_say_what_they_are(small):
     "references", [{"ridge": 0.7}, {"ridge": (0, 0.7)}, {"ridge": (1, "good")}, (1, 2), "ridge"]
 )
 def test_references_that_mean_nothing_are_refused(small, references):
-    message = "references must be a dictionary of names, .* pass for instance"
+    message = "references must be a dictionary of names, .* Pass for instance"
     with pytest.raises(ValueError, match=message):
         small.plot_frontier(references)
 

@@ -8,8 +8,7 @@ import scipy.sparse
 from sklearn.model_selection import GroupKFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier
-from compactlearn.auto.candidates._trees import try_forest
-from compactlearn.core._targets import check_targets
+from compactlearn.auto._candidates import try_forest
 from compactlearn.metrics import average_precision
 from compactlearn.model_selection import GridSearchMoments
 
@@ -46,7 +45,7 @@ def test_weight_two_is_a_row_twice_for_a_search(vector, seed):
 
 
 def problem_of(model, X, Y, groups=None):
-    return model._problem(X, check_targets(Y, len(Y), owner="test"), None, None, groups)
+    return model._read(X, Y, None, groups, None, None)[1]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -83,6 +82,3 @@ def test_groups_are_those_of_the_splits_that_they_make():
     assert named.best_score_ == listed.best_score_
     again = AutoCompactClassifier(cv=GroupKFold(3), random_state=0).fit(X, Y, groups=groups)
     np.testing.assert_array_equal(again.decision_function(X), named.decision_function(X))
-    named.add_reference(X, Y, CMLLClassifier(), groups=groups)
-    with pytest.raises(ValueError, match="folds of fit"):
-        named.add_reference(X, Y, CMLLClassifier(), groups=groups[::-1])

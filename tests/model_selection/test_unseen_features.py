@@ -69,14 +69,6 @@ def test_threshold_tuner(seed, seen_alone):
     assert SeenAlone.lost == 0
 
 
-def test_references_of_the_automatic_search(seen_alone):
-    X, Y = problem(1)
-    model = AutoCompactClassifier(random_state=0, time_budget=0.01).fit(X, Y)
-    model.add_reference(X, Y, seen_alone, name="own")
-    assert SeenAlone.lost == 0
-    assert model.references_[-1]["name"] == "own"
-
-
 GRIDS = {
     "moments": (CMLLClassifier(solver="moments"), {"n_label_components": [2, 4]}),
     "rows": (CMLLClassifier(solver="dual"), {"alpha": [0.1, 1.0]}),
@@ -152,16 +144,16 @@ def test_widths_and_preparations_are_judged_by_such_rows(monkeypatch):
 
 def test_rows_that_decide_how_many_labels_go(monkeypatch):
     X, Y = problem(5)
-    score, scored = pop._score_labels, []
+    dropped = []
 
-    def noted(base, rest, labels, rows):
-        scored.append(rows[:, rest.X.sum(axis=0) == 0].nnz)
-        return score(base, rest, labels, rows)
+    def noted(training, held_out):
+        dropped.append(drop_unseen_features(training, held_out))
+        assert dropped[-1].nnz < held_out.nnz
+        return dropped[-1]
 
-    monkeypatch.setattr(pop, "_score_labels", noted)
+    monkeypatch.setattr(pop, "drop_unseen_features", noted)
     POPClassifier(random_state=0).fit(X, Y)
-    assert scored
-    assert not any(scored)
+    assert len(dropped) == 1
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(n_label_components=2)], ids=repr)

@@ -273,10 +273,6 @@ def test_those_that_are_left_do_so_as_well(data):
         related.SLRM().fit(X, given)
     with pytest.raises(ValueError, match="fill the unknown labels"):
         next(scores_on_split(CMLLClassifier(threshold=0.5), [{"alpha": 1.0}], X, given, X))
-    auto = AutoCompactClassifier(random_state=0, time_budget=1)
-    auto.fit(X, Y)
-    with pytest.raises(ValueError, match="fill the unknown labels"):
-        auto.add_reference(X, given)
 
 
 def test_where_nothing_is_known_there_is_nothing_to_learn(data):

@@ -15,8 +15,8 @@ from compactlearn import (
     ShortlistClassifier,
     load_model,
 )
+from compactlearn.auto import _candidates
 from compactlearn.auto._classifier import AutoCompactClassifier
-from compactlearn.auto.candidates import _base
 from compactlearn.core._seeds import seeded
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.datasets import load
@@ -353,8 +353,8 @@ def test_rows_on_dask_are_gathered_with_their_marks():
 
 @pytest.mark.slow
 def test_the_automatic_search_tries_it(monkeypatch):
-    monkeypatch.setattr(_base, "SHORTLIST_ROWS", 100)
-    monkeypatch.setattr(_base, "MANY_LABELS", 5)  # so that it is the only one
+    monkeypatch.setattr(_candidates, "SHORTLIST_ROWS", 100)
+    monkeypatch.setattr(_candidates, "MANY_LABELS", 5)  # so that it is the only one
     garbage = np.where(UNKNOWN, 1.0 - Y, Y)
     found, shares, fit = [], [], ShortlistClassifier.fit_scored
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.auto._blend import Blend, join
-from compactlearn.auto._problem import FoldScores, Problem, Rows
-from compactlearn.auto._trials import TrialResult
+from compactlearn.auto._problem import Problem, Rows
+from compactlearn.auto._trials import Trial
 
 Array = NDArray[np.float64]
 
@@ -20,35 +20,12 @@ MOST_MEMBERS = 5
 SMALLEST_SHARE = 0.05  # of all weights: a member of less is left out
 
 
-@dataclass(frozen=True)
-class Choice(FoldScores):
-    """A blend of one member or several; a fold is scored by weights learnt from the others."""
-
-    name: str
-    blend: Blend
-    rows: Rows
-    log_odds: NDArray[Any]  # of these rows, by weights that were learnt from all of them
-    numbers: int
-
-
-def single(result: TrialResult) -> Choice:
-    """Return one model as it is."""
-    return Choice(
-        result.by_fold,
-        result.name,
-        Blend((result.member,)),
-        result.rows,
-        result.log_odds,
-        result.numbers,
-    )
-
-
 def best_choice(
     problem: Problem,
-    tried: Sequence[TrialResult],
+    tried: Sequence[Trial],
     most_numbers: float = np.inf,
-    stopgaps: Sequence[TrialResult] = (),
-) -> Choice:
+    stopgaps: Sequence[Trial] = (),
+) -> Trial:
     """Return the best model, or a blend of the best where it is better on held-out rows.
 
     The weights of a blend are learnt without the fold that scores it. Two kinds are compared:
@@ -56,9 +33,9 @@ def best_choice(
     selected by themselves or not at all.
     """
     if not tried:
-        return single(max(stopgaps, key=lambda one: one.score))
+        return max(stopgaps, key=lambda one: one.score)
     order = sorted(tried, key=lambda one: -one.score)[:MOST_MEMBERS]
-    choices = [single(order[0]), *map(single, stopgaps)]
+    choices = [order[0], *stopgaps]
     sets = [order[:count] for count in sorted({2, 3, len(order)}) if 2 <= count <= len(order)]
     for members in sets:
         small_enough = sum(one.numbers for one in members) <= most_numbers
@@ -69,7 +46,7 @@ def best_choice(
     return max(choices, key=lambda one: one.score)  # of equals the first: the simplest
 
 
-def _blended(problem: Problem, members: Sequence[TrialResult], *, equal: bool) -> Choice:
+def _blended(problem: Problem, members: Sequence[Trial], *, equal: bool) -> Trial:
     rows = _shared_rows(members)
     parts = [one.log_odds[np.searchsorted(one.rows, rows)] for one in members]
     weights, added = _weights(problem, rows, parts, equal)
@@ -77,7 +54,7 @@ def _blended(problem: Problem, members: Sequence[TrialResult], *, equal: bool) -
         kept = [k for k in range(len(members)) if weights[k] >= SMALLEST_SHARE * weights.sum()]
         return _blended(problem, [members[k] for k in kept], equal=False)
     if len(members) == 1:
-        return single(members[0])
+        return members[0]
     by_fold = np.full(len(problem.splits), np.nan)
     for k in range(len(problem.splits)):
         inside = problem.fold[rows] == k
@@ -88,17 +65,17 @@ def _blended(problem: Problem, members: Sequence[TrialResult], *, equal: bool) -
         by_fold[k] = problem.score_fold(rows, _sum(parts, own, more), k)
     blend = Blend(
         tuple(
-            replace(one.member, weight=float(weight))
+            replace(one.blend.members[0], weight=float(weight))
             for one, weight in zip(members, weights, strict=True)
         ),
         added,
     )
     name = "blend of " + "; ".join(one.name for one in members)
     numbers = sum(one.numbers for one in members)
-    return Choice(by_fold, name, blend, rows, _sum(parts, weights, added), numbers)
+    return Trial(name, blend, by_fold, rows, _sum(parts, weights, added), numbers)
 
 
-def _shared_rows(members: Sequence[TrialResult]) -> Rows:
+def _shared_rows(members: Sequence[Trial]) -> Rows:
     """Return the rows of which all have out-of-fold scores."""
     return reduce(np.intersect1d, [one.rows for one in members])
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.auto._blend import Blend
 from compactlearn.auto._budgets import SizeBudget, TimeBudget
+from compactlearn.auto._candidates import candidates
 from compactlearn.auto._choice import best_choice
-from compactlearn.auto._folds import given_folds, row_folds
 from compactlearn.auto._leaderboard import (
     checked_references,
     draw_frontier,
@@ -23,11 +23,10 @@ from compactlearn.auto._leaderboard import (
     reasons,
     trial_row,
 )
-from compactlearn.auto._problem import Problem, Rows
-from compactlearn.auto._schedule import run_candidates
-from compactlearn.auto._trials import try_by_folds
-from compactlearn.auto.candidates import candidates, small_candidates
-from compactlearn.auto.candidates._ridge import try_one_vs_rest
+from compactlearn.auto._problem import Problem, given_folds, row_folds
+from compactlearn.auto._schedule import Search, run_candidates
+from compactlearn.auto._small_candidates import small_candidates
+from compactlearn.auto._trials import Trial
 from compactlearn.compact._compression import (
     HUGE,
     TYPES,
@@ -36,14 +35,13 @@ from compactlearn.compact._compression import (
     lightened,
 )
 from compactlearn.compact._empty_rows import base_scores, with_base_scores
-from compactlearn.compact._inputs import taken, without_zero_weights
+from compactlearn.compact._inputs import taken
 from compactlearn.compact._label_output import DenseScores, describe
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._params import (
     Choice,
     Constraint,
     Integer,
-    Methods,
     Nothing,
     Numbers,
     Real,
@@ -53,7 +51,7 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._progress import Steps
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import Targets, check_labels, check_targets
+from compactlearn.core._targets import check_labels
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import rows_that_count, with_absent
 from compactlearn.core._validation import (
@@ -152,8 +150,7 @@ default="f1"
         what accuracy costs in size. :meth:`plot_frontier` draws them.
     references_ : list of dict
         The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
-        at most, and never selected. :meth:`add_reference` adds others, such as one-vs-rest;
-        :meth:`plot_frontier` marks them.
+        at most, and never selected. :meth:`plot_frontier` marks it.
     weights_ : dict
         The weight of each blended model.
     blend_ : the weighted sum of log-odds that the scores are; often of one model
@@ -269,83 +266,42 @@ compression_, n_features_in_, feature_names_in_
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
             time_budget = TimeBudget(None if self.time_budget is None else float(self.time_budget))
-            X = check_features(self, X, reset=True)
-            owner = f"{type(self).__name__}.fit"
-            targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
-            if targets.unknown is not None and self.size_budget is not None:
-                raise ValueError(
-                    f"size_budget={self.size_budget!r} was given, and small models need labels "
-                    "that are all known; leave size_budget out, or the unknown labels."
-                )
-            weights = check_weights(sample_weight, X.shape[0])
-            targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
-            labels = LabelSpace.of(targets)
-            threshold = labels.given_threshold(self.threshold, "logistic")
-            describe(self, labels, left)
-            groups = check_groups(groups, X.shape[0])
-            counted = rows_that_count(targets, weights)
-            X, targets, weights = taken(X, targets, weights, counted)
-            targets = with_absent(targets)
-            problem = self._problem(X, targets, weights, counted, groups)
-            size, source = None, candidates(problem)
+            labels, problem = self._read(X, y, sample_weight, groups, sep, unknown)
+            size = None
             if self.size_budget is not None:
                 size = SizeBudget.of(self.size_budget, problem.n_features, problem.n_labels)
-                source = small_candidates(problem, size.numbers, size.n_bytes)
-            with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
-                search = run_candidates(
-                    source,
-                    time_budget,
-                    accepts=lambda one: size is None or size.accepts(one.model, one.numbers),
-                    say=steps.say,
-                    done=steps.done,
-                )
-            if search.interrupted:
-                warn_user(
-                    f"The search was interrupted: {len(search.every)} models were tried, and the "
-                    "best of them is selected."
-                )
+            search = self._search(problem, time_budget, size)
             most = np.inf if size is None else size.numbers
-            if not search.every:
-                raise ValueError(
-                    f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
-                    f"{most:,} parameters; allow more."
-                )
-            chosen = best_choice(problem, search.tried, most, search.stopgaps)
-            metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
-            if not np.isfinite(chosen.score):
-                warn_user(
-                    f"{metric} is not defined on any fold of these rows, so that the first model "
-                    "is selected; use another metric for scoring."
-                )
-            if isinstance(self.threshold, str) and labels.kind == "multilabel":
-                threshold = problem.tuned(chosen.rows, chosen.log_odds)
-            dtype = self.dtype
-            if size is not None and size.dtype is not None and dtype == "auto":
-                dtype = size.type_for(chosen.blend)
-            chosen = replace(chosen, blend=_stored(chosen.blend, X, dtype))
-            forget_compression(self)
-            members = chosen.blend.members
-            models = [member.model for member in members]
-            self.blend_ = chosen.blend
-            self.best_estimator_ = models[0] if len(models) == 1 else models
-            self.weights_ = {member.name: member.weight for member in members}
-            self.best_score_, self._numbers = chosen.score, chosen.numbers
-            self.threshold_, self.boundary_ = labels.placed(threshold)
-            self.base_scores_ = base_scores(X, targets.matrix, weights, targets.unknown)
-            self.leaderboard_ = leaderboard(search, chosen)
-            self.frontier_ = frontier(self.leaderboard_)
-            self.references_ = [trial_row(one) for one in search.references]
-            self.skipped_ = [vars(one).copy() for one in search.skipped]
-            self.why_ = reasons(chosen, search, metric)
-            self.interrupted_ = search.interrupted
-            self._judged_on = problem.fingerprint()
+            self._keep(
+                problem,
+                labels,
+                search,
+                best_choice(problem, search.tried, most, search.stopgaps),
+                size,
+            )
         return self
 
-    def _problem(
-        self, X: Any, targets: Targets, weights: Array | None, counted: Rows | None, groups: Any
-    ) -> Problem:
-        """Return the rows that count with their folds and how they are judged."""
-        n_rows = X.shape[0]
+    def _read(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None, unknown: Any
+    ) -> tuple[LabelSpace, Problem]:
+        """Check what ``fit`` was given; return the labels and the rows that count, in folds."""
+        X = check_features(self, X, reset=True)
+        n_given, owner = X.shape[0], f"{type(self).__name__}.fit"
+        targets = check_labels(y, n_given, unknown=unknown, sep=sep, owner=owner, features=X)
+        if targets.unknown is not None and self.size_budget is not None:
+            raise ValueError(
+                f"size_budget={self.size_budget!r} was given, and small models need labels "
+                "that are all known; leave size_budget out, or the unknown labels."
+            )
+        weights = check_weights(sample_weight, n_given)
+        targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
+        labels = LabelSpace.of(targets)
+        labels.given_threshold(self.threshold, "logistic")  # raises ValueError for a wrong one
+        describe(self, labels, left)
+        groups = check_groups(groups, n_given)
+        counted = rows_that_count(targets, weights)
+        X, targets, weights = taken(X, targets, weights, counted)
+        targets, n_rows = with_absent(targets), X.shape[0]
         if groups is not None and counted is not None:
             groups = np.asarray(groups)[counted]
         if n_rows < 4:
@@ -356,12 +312,12 @@ compression_, n_features_in_, feature_names_in_
         rng = seeded(0 if self.random_state is None else self.random_state)
         given = not Integer().accepts(self.cv)
         if given:
-            fold = given_folds(self.cv, X, targets, counted, groups)
+            fold = given_folds(self.cv, X, targets, counted, n_given, groups)
         elif self.cv < 2:
             raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
         else:
             fold = row_folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
-        return Problem(
+        return labels, Problem(
             X,
             targets.matrix,
             weights,
@@ -373,6 +329,76 @@ compression_, n_features_in_, feature_names_in_
             self.n_jobs,
             folds_given=given or groups is not None,
         )
+
+    def _search(self, problem: Problem, time_budget: TimeBudget, size: SizeBudget | None) -> Search:
+        """Try one candidate after the other within the budgets."""
+        source = (
+            candidates(problem)
+            if size is None
+            else small_candidates(problem, size.numbers, size.n_bytes)
+        )
+        with Steps(type(self).__name__, 7, verbose=self.verbose) as steps:
+            search = run_candidates(
+                source,
+                time_budget,
+                accepts=lambda one: size is None or size.accepts(one.model, one.numbers),
+                say=steps.say,
+                done=steps.done,
+            )
+        if search.interrupted:
+            warn_user(
+                f"The search was interrupted: {len(search.every)} models were tried, and the "
+                "best of them is selected."
+            )
+        if not search.every:
+            assert size is not None  # without one the first model is always accepted
+            raise ValueError(
+                f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
+                f"{size.numbers:,} parameters; allow more."
+            )
+        return search
+
+    def _keep(
+        self,
+        problem: Problem,
+        labels: LabelSpace,
+        search: Search,
+        chosen: Trial,
+        size: SizeBudget | None,
+    ) -> None:
+        """Set the fitted attributes."""
+        metric = self._metric
+        if not np.isfinite(chosen.score):
+            warn_user(
+                f"{metric} is not defined on any fold of these rows, so that the first model "
+                "is selected; use another metric for scoring."
+            )
+        threshold = labels.given_threshold(self.threshold, "logistic")
+        if isinstance(self.threshold, str) and labels.kind == "multilabel":
+            threshold = problem.tuned(chosen.rows, chosen.log_odds)
+        dtype = self.dtype
+        if size is not None and size.dtype is not None and dtype == "auto":
+            dtype = size.type_for(chosen.blend)
+        chosen = replace(chosen, blend=_stored(chosen.blend, problem.X, dtype))
+        forget_compression(self)
+        members = chosen.blend.members
+        models = [member.model for member in members]
+        self.blend_ = chosen.blend
+        self.best_estimator_ = models[0] if len(models) == 1 else models
+        self.weights_ = {member.name: member.weight for member in members}
+        self.best_score_, self._numbers = chosen.score, chosen.numbers
+        self.threshold_, self.boundary_ = labels.placed(threshold)
+        self.base_scores_ = base_scores(problem.X, problem.Y, problem.weights, problem.unknown)
+        self.leaderboard_ = leaderboard(search, chosen)
+        self.frontier_ = frontier(self.leaderboard_)
+        self.references_ = [trial_row(one) for one in search.references]
+        self.skipped_ = [vars(one).copy() for one in search.skipped]
+        self.why_ = reasons(chosen, search, metric)
+        self.interrupted_ = search.interrupted
+
+    @property
+    def _metric(self) -> str:
+        return self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
 
     @property
     def n_parameters_(self) -> int:
@@ -419,63 +445,8 @@ compression_, n_features_in_, feature_names_in_
         """
         check_is_fitted(self, "best_estimator_")
         own = {row["name"]: (row["n_parameters"], row["score"]) for row in self.references_}
-        beside = own | checked_references(references)
-        metric = self.scoring.name if isinstance(self.scoring, Scorer) else str(self.scoring)
-        return draw_frontier(self.leaderboard_, beside, metric)
-
-    def add_reference(
-        self,
-        X: Any,
-        y: Any = None,
-        estimator: Any = None,
-        *,
-        name: str | None = None,
-        sample_weight: Any = None,
-        groups: Any = None,
-        sep: str | None = None,
-    ) -> Self:
-        """Judge another classifier on the folds of the search, and add it to ``references_``.
-
-        It is fitted without each fold and then to all rows, as often as a comparison on equal terms
-        takes. The model itself does not change.
-
-        Parameters
-        ----------
-        X, y, sample_weight, groups, sep : as in ``fit``, the same rows in the same order
-        estimator : classifier or None, default=None
-            With ``predict_proba`` or ``decision_function``. None is one-vs-rest logistic
-            regression, with the preprocessing that suits ridge and the best of three penalties.
-        name : str or None, default=None
-            What it is called; None takes the name of its class.
-        """
-        check_is_fitted(self, "best_estimator_")
-        owner = f"{type(self).__name__}.add_reference"
-        if estimator is not None and not Methods("fit", "get_params").accepts(estimator):
-            raise TypeError(
-                f"{owner} needs a classifier with scikit-learn's methods, and was given "
-                f"{estimator!r:.80}; pass an instance, or None for one-vs-rest."
-            )
-        with unchanged_on_error(self), blas_threads():
-            X = check_features(self, X, reset=False)
-            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
-            weights = check_weights(sample_weight, X.shape[0])
-            groups = check_groups(groups, X.shape[0])
-            targets, _ = leave_out(targets, weights, self.min_label_count, self.exclude)
-            counted = None if weights is None else np.flatnonzero(weights)
-            X, targets, weights = without_zero_weights(X, targets, weights)
-            problem = self._problem(X, targets, weights, counted, groups)
-            if problem.fingerprint() != self._judged_on:
-                raise ValueError(
-                    f"{owner} compares on the folds of fit, and these rows, labels or weights make "
-                    "other ones; pass those of fit in the same order (and to fit a random_state "
-                    "that is a number or None, so that its folds can be made again)."
-                )
-            if estimator is None:
-                judged = try_one_vs_rest(problem, name or "one-vs-rest")
-            else:
-                judged = try_by_folds(problem, name or type(estimator).__name__, estimator)
-            self.references_ = [*self.references_, trial_row(judged)]
-        return self
+        beside = own | checked_references(references or {})
+        return draw_frontier(self.leaderboard_, beside, self._metric)
 
 
 def _stored(blend: Blend, X: Any, dtype: str) -> Blend:

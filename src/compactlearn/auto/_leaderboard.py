@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from compactlearn.auto._choice import Choice
 from compactlearn.auto._schedule import Search
-from compactlearn.auto._trials import TrialResult
+from compactlearn.auto._trials import Trial
 from compactlearn.core._optional import require
 from compactlearn.core._params import Real
 from compactlearn.core._weight import bytes_in
@@ -15,33 +15,27 @@ from compactlearn.core._weight import bytes_in
 Row = dict[str, Any]
 
 
-def row_of(name: str, result: Any, seconds: float, model: Any) -> Row:
-    """Return a row of the leaderboard."""
+def trial_row(one: Trial) -> Row:
+    """Return the row of a model in the leaderboard."""
     return {
-        "name": name,
-        "score": result.score,
-        "deviation": result.deviation,
-        "seconds": seconds,
-        "n_parameters": result.numbers,
-        "bytes": bytes_in(model),
+        "name": one.name,
+        "score": one.score,
+        "deviation": one.deviation,
+        "seconds": one.seconds,
+        "n_parameters": one.numbers,
+        "bytes": bytes_in(one.model),
     }
 
 
-def trial_row(one: TrialResult) -> Row:
-    """Return the row of a single model."""
-    return row_of(one.name, one, one.seconds, one.model)
-
-
-def leaderboard(search: Search, chosen: Choice) -> list[Row]:
+def leaderboard(search: Search, chosen: Trial) -> list[Row]:
     """Return a row for each trial, and one for the blend that was selected; best first."""
     rows = [trial_row(one) for one in search.every]
     if len(chosen.blend.members) > 1:
-        seconds = sum(one.seconds for one in search.every)
-        rows.append(row_of(chosen.name, chosen, seconds, chosen.blend))
+        rows.append(trial_row(chosen) | {"seconds": sum(one.seconds for one in search.every)})
     return sorted(rows, key=lambda row: -row["score"])
 
 
-def reasons(chosen: Choice, search: Search, metric: str) -> str:
+def reasons(chosen: Trial, search: Search, metric: str) -> str:
     """Return which model was selected, the score of the others, and what was skipped."""
     shown = metric.replace("_", " ")
     article = "an" if shown[:1] in "aeiou" else "a"
@@ -82,23 +76,18 @@ def frontier(rows: Sequence[Row]) -> list[Row]:
 
 def checked_references(references: Any) -> dict[str, tuple[float, float]]:
     """Return names with numbers and score, as a figure needs them."""
-    if references is None:
-        return {}
-    if not isinstance(references, Mapping):
-        raise _refused(references)
-    for name, pair in references.items():
-        numbers, score = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
+    found = {}
+    for name, pair in references.items() if isinstance(references, Mapping) else [(references, 0)]:
+        known = isinstance(pair, tuple | list) and len(pair) == 2
+        numbers, score = pair if known else (math.nan, math.nan)
         if not (Real(0, open_low=True).accepts(numbers) and Real().accepts(score)):
-            raise _refused({name: pair})
-    return {str(name): (float(pair[0]), float(pair[1])) for name, pair in references.items()}
-
-
-def _refused(given: Any) -> ValueError:
-    return ValueError(
-        "references must be a dictionary of names, each with the parameters that a model keeps, "
-        f"above 0, and its score, and has {given!r:.80}; pass for instance"
-        f" {{'ridge': (53106, 0.70)}}."
-    )
+            raise ValueError(
+                "references must be a dictionary of names, each with the number of parameters of a "
+                f"model, above 0, and its score; got {references!r:.80}. Pass for instance "
+                "{'ridge': (53106, 0.70)}."
+            )
+        found[str(name)] = float(numbers), float(score)
+    return found
 
 
 def draw_frontier(

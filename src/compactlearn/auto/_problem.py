@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,10 +11,12 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.model_selection import StratifiedKFold
 
 from compactlearn.core._targets import Targets
-from compactlearn.crossfit._folds import Folds, Split
+from compactlearn.crossfit._folds import Folds, Split, make_splits
 from compactlearn.crossfit._scores import OutOfFoldScores
+from compactlearn.crossfit._together import held_out_together, row_hashes
 from compactlearn.metrics._judges import Judge
 from compactlearn.metrics._scoring import Scorer
 from compactlearn.metrics._table import get_metric
@@ -29,22 +30,10 @@ Rows = NDArray[np.intp]
 JUDGED_SCORES = 12_000_000
 
 
-@dataclass(frozen=True)
-class FoldScores:
-    """The score of a model or a blend on each fold, NaN where no row of it was scored."""
-
-    by_fold: Array
-
-    @property
-    def score(self) -> float:
-        """The mean; minus infinity where the metric is not defined on any fold."""
-        known = self.by_fold[~np.isnan(self.by_fold)]
-        return float(known.mean()) if known.size else -np.inf
-
-    @property
-    def deviation(self) -> float:
-        known = self.by_fold[~np.isnan(self.by_fold)]
-        return float(known.std()) if known.size else np.nan
+def mean_score(by_fold: Array) -> float:
+    """Return the mean of a metric over folds; minus infinity where it is not defined on any."""
+    known = by_fold[~np.isnan(by_fold)]
+    return float(known.mean()) if known.size else -np.inf
 
 
 @dataclass(frozen=True)
@@ -120,18 +109,6 @@ class Problem:
         """Training and validation rows of every fold."""
         return Folds(self.fold).splits
 
-    def fingerprint(self) -> str:
-        """Return a digest of folds, labels and weights."""
-        digest = hashlib.sha256()
-        for part in (self.fold, self.Y.indptr, self.Y.indices):
-            digest.update(np.asarray(part, dtype=np.int64).tobytes())
-        if self.weights is not None:
-            digest.update(self.weights.tobytes())
-        if self.unknown is not None:
-            for part in (self.unknown.indptr, self.unknown.indices):
-                digest.update(np.asarray(part, dtype=np.int64).tobytes())
-        return digest.hexdigest()
-
     def some(self, n_rows: int) -> Problem:
         """Return the same problem on some of its rows, drawn at random; on all, if they are few."""
         if n_rows >= self.n_rows:
@@ -177,10 +154,10 @@ class Problem:
 
     # ---- evaluation -----------------------------------------------------------------------------
 
-    def score_folds(self, rows: Rows, scores: NDArray[Any]) -> FoldScores:
+    def score_folds(self, rows: Rows, scores: NDArray[Any]) -> Array:
         """Return the metric of scores of these rows, fold by fold; more is better."""
         found = [self.score_fold(rows, scores, k) for k in range(len(self.splits))]
-        return FoldScores(np.array(found, dtype=np.float64))
+        return np.array(found, dtype=np.float64)
 
     def score_fold(self, rows: Rows, scores: NDArray[Any], k: int) -> float:
         """Return the metric on one fold; NaN where none of its rows are there.
@@ -230,3 +207,52 @@ class Problem:
             self.unknown_of(rows),
         )
         return found.tuned(strategy)
+
+
+# ---- folds --------------------------------------------------------------------------------------
+
+
+def row_folds(
+    X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
+) -> Rows:
+    """Return the fold of each row; groups, or else equal rows, are in one, a class is in all."""
+    n_rows = X.shape[0]
+    if groups is None:
+        member = np.unique(row_hashes(X), return_inverse=True)[1]
+    else:
+        member = held_out_together(X, groups)
+    distinct = int(member.max()) + 1
+    if targets.kind != "multilabel" and distinct == n_rows:
+        classes = (
+            targets.matrix.argmax(axis=1) if targets.n_labels > 1 else targets.matrix.toarray()
+        )
+        fold = np.zeros(n_rows, dtype=np.intp)
+        smallest = int(np.unique(np.ravel(classes), return_counts=True)[1].min())
+        if smallest >= count:
+            divided = StratifiedKFold(count, shuffle=True, random_state=rng)
+            for k, (_, test) in enumerate(divided.split(np.zeros(n_rows), np.ravel(classes))):
+                fold[test] = k
+            return fold
+    count = max(1, min(count, distinct))
+    return Folds.permuted(member, count, rng).number
+
+
+def given_folds(
+    cv: Any, X: Any, targets: Targets, counted: Rows | None, n_given: int, groups: Any = None
+) -> Rows:
+    """Return the fold of each row that counts, by a splitter, or by splits of all given rows."""
+    labels = targets.matrix.toarray()
+    if targets.kind != "multilabel":
+        labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
+    n_rows = X.shape[0] if hasattr(cv, "split") else n_given
+    splits = make_splits(
+        cv, X, labels, groups, n_rows, seed=None, together=lambda: np.arange(n_rows)
+    )
+    folds = Folds.of_splits(splits, n_rows)
+    if folds is None or not folds.covers_all or len(splits) < 2:
+        raise ValueError(
+            f"The validation rows of cv must be all {n_rows} rows once, in two folds or more, "
+            "since every row is scored by a model that was not trained on it; pass a K-fold."
+        )
+    number = folds.number if n_rows == X.shape[0] or counted is None else folds.number[counted]
+    return np.unique(number, return_inverse=True)[1]

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from compactlearn.auto._budgets import TimeBudget
-from compactlearn.auto._trials import TrialResult
-from compactlearn.auto.candidates._base import Candidate
+from compactlearn.auto._candidates import Candidate
+from compactlearn.auto._trials import Trial
 from compactlearn.core._deadline import Clock, TimeUp, limited
 from compactlearn.core._progress import human_seconds
 from compactlearn.core._warn import warn_user
@@ -37,14 +37,14 @@ class Skipped:
 class Search:
     """The models that were tried, and those that were not."""
 
-    tried: list[TrialResult] = field(default_factory=list)
-    stopgaps: list[TrialResult] = field(default_factory=list)
-    references: list[TrialResult] = field(default_factory=list)
+    tried: list[Trial] = field(default_factory=list)
+    stopgaps: list[Trial] = field(default_factory=list)
+    references: list[Trial] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     interrupted: bool = False
 
     @property
-    def every(self) -> list[TrialResult]:
+    def every(self) -> list[Trial]:
         return self.tried + self.stopgaps
 
 
@@ -52,7 +52,7 @@ def run_candidates(
     candidates: Iterable[Candidate],
     budget: TimeBudget,
     *,
-    accepts: Callable[[TrialResult], bool] = lambda one: True,
+    accepts: Callable[[Trial], bool] = lambda one: True,
     say: Callable[[str], None] = lambda text: None,
     done: Callable[[], None] = lambda: None,
 ) -> Search:

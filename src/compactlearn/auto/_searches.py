@@ -18,7 +18,7 @@ from sklearn.metrics.pairwise import euclidean_distances, linear_kernel
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn.auto._preprocessing import PREPROCESSINGS, Prepared, Preprocessing
-from compactlearn.auto._problem import Problem
+from compactlearn.auto._problem import Problem, mean_score
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernels import centre
@@ -197,7 +197,7 @@ def _best_penalty(
     checkpoint()
     everything = np.arange(part.n_rows)
     predicted = held_out_predictions(K, truth, part.fold, penalties, part.weights, held_out)
-    reached = [part.score_folds(everything, scores).score for scores in predicted]
+    reached = [mean_score(part.score_folds(everything, scores)) for scores in predicted]
     best = int(np.argmax(reached))
     return reached[best], penalties[best]
 

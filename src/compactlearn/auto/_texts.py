@@ -80,20 +80,15 @@ def text_classifier(
             f"{classifier!r:.60}; leave it out, or pass one such as CMLLClassifier()."
         )
     elif min_label_count != 1 or exclude is not None:
-        classifier = leaving_out(classifier, min_label_count, exclude, "text_classifier")
+        wanted = {"min_label_count": min_label_count, "exclude": exclude}
+        if not set(wanted) <= set(classifier.get_params(deep=False)):
+            raise TypeError(
+                "text_classifier was given min_label_count or exclude, and "
+                f"{type(classifier).__name__} has no such parameters; use AutoCompactClassifier or "
+                "ShortlistClassifier, or leave the labels out of the training rows."
+            )
+        classifier = clone(classifier).set_params(**wanted)
     return Pipeline([("words", TextVectorizer(**SETTINGS | settings)), ("tags", classifier)])
-
-
-def leaving_out(classifier: Any, min_label_count: Any, exclude: Any, owner: str) -> Any:
-    """Return a clone of a classifier that leaves out some labels."""
-    wanted = {"min_label_count": min_label_count, "exclude": exclude}
-    if not set(wanted) <= set(classifier.get_params(deep=False)):
-        raise TypeError(
-            f"{owner} was given min_label_count={min_label_count!r} and exclude={exclude!r:.60}, "
-            f"and {type(classifier).__name__} has no such parameters; use AutoCompactClassifier or "
-            "ShortlistClassifier, or leave the labels out of the training rows."
-        )
-    return clone(classifier).set_params(**wanted)
 
 
 class TextVectorizer(TfidfVectorizer):
@@ -211,39 +206,34 @@ def _single_share(X: Any) -> float:
 
 
 def check_texts(given: Any) -> list[str]:
-    """Texts as a list of strings."""
+    """Return texts as a list of strings."""
     asked = "Texts must be a list or a column of strings, one for each row, and "
     refuse_unread(given, "texts")
-    if isinstance(given, str | bytes):
-        raise ValueError(f"{asked}a single string was given, {given!r:.40}; pass it in a list.")
     shape = tuple(getattr(given, "shape", ()))
     if scipy.sparse.issparse(given) or len(shape) > 1:
-        columns = getattr(given, "columns", None)
-        remedy = "for rows of numbers use a classifier by itself, without the words."
-        if columns is not None:
+        remedy = "pass a single column; for rows of numbers use a classifier by itself."
+        if hasattr(given, "columns"):
             remedy = f"pass the column that has the texts, such as frame[{_text_column(given)!r}]."
-        elif shape[1:] == (1,):
-            remedy = "pass texts.ravel()."
         raise ValueError(f"{asked}a {type(given).__name__} of shape {shape} was given; {remedy}")
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         kind = type(given).__name__
-        raise ValueError(f"{asked}something of the type {kind} was given; pass a list of strings.")
+        raise ValueError(
+            f"{asked}a single {kind} was given, {given!r:.40}; pass a list of strings."
+        )
     texts = list(given)
     for row, text in enumerate(texts):
-        if isinstance(text, str | bytes):
-            continue
-        if text is None or type(text).__name__ == "NAType" or text != text:
-            remedy = "fill what is missing, for example with texts.fillna(''), or drop such rows."
-        else:
-            remedy = "make a string of it, or use a classifier by itself for rows of numbers."
-        raise ValueError(f"{asked}row {row} is {text!r:.40}; {remedy}")
+        if not isinstance(text, str | bytes):
+            raise ValueError(
+                f"{asked}row {row} is {text!r:.40}; fill what is missing, for example with "
+                "texts.fillna(''), and make strings of all else, or drop such rows."
+            )
     if not texts:
         raise ValueError(f"{asked}there are none; pass at least one text.")
     return texts
 
 
 def _text_column(frame: Any) -> Any:
-    """The name of the first column that begins with a string; without such a one, of the first."""
+    """Return the name of the first column that begins with a string, or else of the first."""
     names = list(frame.columns)
     firsts = [(name, next(iter(frame[name]), None)) for name in names]
     return next((name for name, first in firsts if isinstance(first, str)), names[0])

@@ -1,4 +1,4 @@
-"""Trials: a fitted model with out-of-fold scores of training rows."""
+"""Trials: fitted models, and blends of them, with out-of-fold scores of training rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.multiclass import OneVsRestClassifier
 
-from compactlearn.auto._blend import Member, Reading, read_scores
+from compactlearn.auto._blend import Blend, Member, read_scores
 from compactlearn.auto._preprocessing import AS_THEY_ARE, Preprocessing
-from compactlearn.auto._problem import FoldScores, Problem, Rows
+from compactlearn.auto._problem import Problem, Rows, mean_score
 from compactlearn.compact._any_classifier import n_parameters_of, scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._deadline import checkpoint
@@ -24,29 +23,43 @@ from compactlearn.crossfit._plan import ENOUGH_ROWS
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.linalg._unseen_features import drop_unseen_features
 
+Array = NDArray[np.float64]
+
 _LABELS = 256  # whose scores are put together at a time
 
 
 @dataclass(frozen=True)
-class TrialResult(FoldScores):
-    """A fitted model, its out-of-fold scores, and their metric."""
+class Trial:
+    """A model, or a blend of several, its out-of-fold scores, and their metric."""
 
     name: str
-    model: Any
+    blend: Blend  # of one member for a single model
+    by_fold: Array  # the metric on each fold, NaN where no row of it was scored
     rows: Rows  # those that have out-of-fold scores
     log_odds: NDArray[np.float32]  # (n_rows, M) of them
-    reading: Reading
-    seconds: float
-    numbers: int
+    numbers: int  # parameters
+    seconds: float = 0.0
 
     @property
-    def member(self) -> Member:
-        return Member(self.name, self.model, self.reading)
+    def score(self) -> float:
+        """The mean over the folds; minus infinity where the metric is not defined on any."""
+        return mean_score(self.by_fold)
+
+    @property
+    def deviation(self) -> float:
+        known = self.by_fold[~np.isnan(self.by_fold)]
+        return float(known.std()) if known.size else np.nan
+
+    @property
+    def model(self) -> Any:
+        """The fitted model; of a blend the blend itself."""
+        members = self.blend.members
+        return members[0].model if len(members) == 1 else self.blend
 
 
 def try_compact(
     problem: Problem, name: str, preprocessing: Preprocessing, classifier: CompactClassifier
-) -> TrialResult:
+) -> Trial:
     """Fit a compact classifier, which makes out-of-fold scores in any case."""
     start = time.perf_counter()
     prepared = preprocessing.fit(problem.X, problem.weights)
@@ -64,7 +77,7 @@ def try_compact(
 
 def by_own_scores(
     problem: Problem, name: str, model: Any, scored: OutOfFoldScores, start: float
-) -> TrialResult:
+) -> Trial:
     """Evaluate a model by the out-of-fold scores of its own fit."""
     rows = problem.kept_rows(scored.rows)
     places = np.searchsorted(scored.rows, rows)
@@ -89,7 +102,7 @@ def try_by_folds(
     preprocessing: Preprocessing = AS_THEY_ARE,
     scores_of: Callable[[Any, Any], Any] = scores_to_rank,
     first: Sequence[int] = (),
-) -> TrialResult:
+) -> Trial:
     """Fit any classifier without each fold, as many as have enough rows, and to all rows.
 
     Where some of the folds are enough, those named ``first`` come before others: all models should
@@ -127,24 +140,23 @@ def fitted(estimator: Any, problem: Problem, rows: Rows, X: Any) -> Any:
 
 def evaluated(
     problem: Problem, name: str, model: Any, rows: Rows, scores: NDArray[Any], start: float
-) -> TrialResult:
+) -> Trial:
     """Return a trial from a model and the out-of-fold scores of some rows."""
     weights = None if problem.weights is None else problem.weights[rows]
     reading = read_scores(scores, problem.Y[rows], weights, problem.seed, problem.unknown_of(rows))
     log_odds = reading(scores).astype(np.float32)
-    by_fold = problem.score_folds(rows, log_odds).by_fold
+    by_fold = problem.score_folds(rows, log_odds)
+    blend = Blend((Member(name, model, reading),))
     seconds = time.perf_counter() - start
-    return TrialResult(by_fold, name, model, rows, log_odds, reading, seconds, model_numbers(model))
+    return Trial(name, blend, by_fold, rows, log_odds, model_numbers(model), seconds)
 
 
 def model_numbers(model: Any) -> int:
     """Return the number of parameters of a model.
 
     The scale of a feature folds into its row of the first matrix of a linear model; before a kernel
-    it has to be kept. Foreign one-vs-rest models have a constant for a label that does not vary.
+    it has to be kept.
     """
     *before, last = [part for _, part in getattr(model, "steps", [("", model)])]
-    if isinstance(last, OneVsRestClassifier):
-        return sum(e.coef_.size + 1 if hasattr(e, "coef_") else 1 for e in last.estimators_)
     linear = getattr(last, "feature_map", None) is None
     return n_parameters_of(last) + (0 if linear else sum(n_parameters_of(step) for step in before))

@@ -12,21 +12,26 @@ from dataclasses import replace
 from typing import Any
 
 from compactlearn.auto._budgets import most_codes, smallest
-from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE, Preprocessing
-from compactlearn.auto._problem import Problem
-from compactlearn.auto._searches import SearchResult
-from compactlearn.auto._trials import TrialResult, folds_that_judge, try_by_folds, try_compact
-from compactlearn.auto.candidates import _quick, _ridge, _shortlist
-from compactlearn.auto.candidates._base import (
+from compactlearn.auto._candidates import (
     KEPT_FEATURES,
+    MORE_CODES,
     Candidate,
     Findings,
     at_size,
+    candidates,
     codes_seconds,
     few_codes,
     linear_seconds,
     named,
+    quick_candidate,
+    references,
+    shortlist_at_size,
+    smallest_shortlist,
 )
+from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE, Preprocessing
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._searches import SearchResult
+from compactlearn.auto._trials import Trial, folds_that_judge, try_by_folds, try_compact
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._pruned import (
     KeptFeatures,
@@ -45,28 +50,33 @@ REFIT_SHARE = 1 / 3
 MOST_PRUNED = 20_000_000
 
 
-def whole_model_fits(problem: Problem, most_numbers: int) -> bool:
-    """Return whether a linear model of all features and labels is within the budget."""
-    return linear_parameters(problem.n_features, problem.n_labels, None, None) <= most_numbers
-
-
-def candidates(
-    problem: Problem, findings: Findings, most_numbers: int, most_bytes: int | None = None
+def small_candidates(
+    problem: Problem,
+    most_numbers: int,
+    most_bytes: int | None = None,
+    findings: Findings | None = None,
 ) -> Iterator[Candidate]:
-    """Yield models of at most so many parameters, most promising for a second first."""
+    """Yield models of at most so many parameters, most promising for a second first.
+
+    Where a whole linear model is allowed, everything is tried, and what is too large is left out.
+    """
     D, M = problem.n_features, problem.n_labels
+    if linear_parameters(D, M, None, None) <= most_numbers:
+        yield from candidates(problem)
+        return
     if most_numbers < smallest(M):
         raise ValueError(
             f"size_budget allows {most_numbers:,} numbers, and the smallest model of {M:,} labels, "
             f"of a single feature, has {smallest(M):,}; allow as many at least."
         )
+    findings = findings or Findings(problem)
     if at_size(problem) and most_codes(most_numbers, D, M):
         yield from _at_size(problem, findings, most_numbers, most_bytes)
         return
     first, *others = _linear_models(problem, findings, most_numbers)
     yield _with_search(problem, first)
     yield from others
-    yield from _ridge.candidates(problem, findings)
+    yield from references(problem, findings)
 
 
 def _with_search(problem: Problem, first: Candidate) -> Candidate:
@@ -79,13 +89,13 @@ def _at_size(
 ) -> Iterator[Candidate]:
     """Yield a shortlist if it is small enough, or else codes with the linear decoder."""
     most = most_codes(most_numbers, problem.n_features, problem.n_labels)
-    shortlist = _shortlist.shortlist_at_size(problem, findings)
-    numbers, n_bytes = _shortlist.smallest_shortlist(problem)
+    shortlist = shortlist_at_size(problem, findings)
+    numbers, n_bytes = smallest_shortlist(problem)
     fits = numbers <= most_numbers if most_bytes is None else n_bytes <= most_bytes
-    codes = min(most, _quick.MORE_CODES)
+    codes = min(most, MORE_CODES)
     seconds = 2.0 * codes_seconds(problem, codes, problem.n_rows)
     stands_for = shortlist.seconds if fits else seconds
-    yield _quick.quick_candidate(problem, stands_for, most, usual=fits)
+    yield quick_candidate(problem, stands_for, most, usual=fits)
     if fits:
         yield shortlist
     else:
@@ -125,7 +135,7 @@ def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> I
 
 
 def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Candidate:
-    def run() -> TrialResult:
+    def run() -> Trial:
         found = findings.linear
         embedding = CMLL(count, count) if kind is CMLL else CPLST(count)
         model = CompactClassifier(
@@ -141,7 +151,7 @@ def _few_features(problem: Problem, findings: Findings, count: int, codes: int) 
     """Return a model of the features that matter most; they are chosen anew without each fold."""
     told = f"{_counted(codes, 'code')} of {_counted(count, 'feature')}"
 
-    def run() -> TrialResult:
+    def run() -> Trial:
         found = findings.linear
         preprocessing, scale = _scaled(found)
         alpha = found.params["alpha"]
@@ -163,7 +173,7 @@ def _few_weights(problem: Problem, findings: Findings, count: int) -> Candidate:
     """Return a model of the weights that matter most; they are chosen anew without each fold."""
     told = _counted(count, "weight")
 
-    def run() -> TrialResult:
+    def run() -> Trial:
         found = findings.linear
         preprocessing, scale = _scaled(found)
         alpha = found.params["alpha"]

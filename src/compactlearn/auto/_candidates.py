@@ -1,0 +1,468 @@
+"""Candidate models of the automatic search.
+
+For each kind a function of ``(problem, findings)`` yields what is tried, with an estimate of the
+seconds, and nothing where the kind has no use. A new kind is a new function and an entry in a
+table at the end of the module, which has the order: most promising for a second first.
+
+Estimates are seconds of one core, from the sizes of the data; they decide what is left out where
+time is short, and need no great accuracy.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse
+
+from compactlearn.auto._forest import LabelForest
+from compactlearn.auto._preprocessing import PREPROCESSINGS
+from compactlearn.auto._problem import Problem
+from compactlearn.auto._searches import (
+    FEW_LABELS,
+    SearchResult,
+    best_preprocessing,
+    search_kernel,
+    search_linear,
+)
+from compactlearn.auto._trials import (
+    Trial,
+    by_own_scores,
+    evaluated,
+    fitted,
+    folds_that_judge,
+    try_by_folds,
+    try_compact,
+)
+from compactlearn.compact._any_classifier import scores_to_rank
+from compactlearn.compact._classifier import CompactClassifier
+from compactlearn.compact._cmll import CMLLClassifier
+from compactlearn.compact._kernel_map import KernelMap
+from compactlearn.core._warn import quiet
+from compactlearn.embeddings._cmll import CMLL
+from compactlearn.embeddings._components import component_count, default_label_size
+from compactlearn.embeddings._original import Original
+from compactlearn.linalg._unseen_features import drop_unseen_features
+from compactlearn.shortlist._classifier import ShortlistClassifier
+from compactlearn.shortlist._generation import usual_candidates, usual_codes
+
+KEPT_FEATURES = 3_000  # all of them may be seen by the learner
+SHORTLIST_ROWS = 2_000  # a kernel of fewer rows is as good as sparse regressions, and faster
+# Of more labels nothing else that fits in the time finds the rare ones, see docs/TEXT.md.
+MANY_LABELS = 2_000
+# Pairs of a row and a label above which the shortlist comes first, see docs/AUTO.md.
+AT_SIZE_PAIRS = 500_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model to try."""
+
+    name: str
+    seconds: float  # an estimate
+    run: Callable[[], Trial]
+    reference: bool = False  # for comparison: shown with the trials, and never selected
+    worth: float = math.inf  # seconds that it may take at most without a time budget
+    stopgap: bool = False  # tried only where the model that it precedes might not be finished
+    stands_for: float = 0.0  # estimate of that model
+    usual: bool = False  # a stopgap without a time budget, too
+
+
+@dataclass
+class Findings:
+    """Results of earlier candidates that later ones use."""
+
+    problem: Problem
+    folds: list[int] = field(default_factory=list)  # those that have scored a model already
+    found: SearchResult | None = None
+
+    @property
+    def linear(self) -> SearchResult:
+        """The best settings of a linear model; searched when they are first needed.
+
+        Of few labels, and no more features than rows, all preprocessings are searched at no great
+        cost; otherwise plain ridge on some rows selects one.
+        """
+        if self.found is None:
+            problem = self.problem
+            cheap = problem.n_labels <= FEW_LABELS and problem.n_features <= problem.n_rows
+            cheap = cheap or len(problem.splits) < 2
+            tried = PREPROCESSINGS if cheap else (best_preprocessing(problem),)
+            results = [search_linear(problem, one) for one in tried]
+            self.found = max(results, key=lambda one: one.score)
+        return self.found
+
+
+def sparse_rows(problem: Problem) -> bool:
+    """Return whether there are enough sparse rows for a shortlist."""
+    return scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+
+
+def projects(problem: Problem) -> bool:
+    """Return whether linear models see projected features, since all of them would be too many."""
+    return min(problem.n_features, problem.n_rows) > KEPT_FEATURES
+
+
+def at_size(problem: Problem) -> bool:
+    """Return whether the shortlist is first: sparse rows, many features, rows and labels."""
+    if not sparse_rows(problem):
+        return False
+    many = projects(problem) and problem.n_rows * problem.n_labels > AT_SIZE_PAIRS
+    return many or shortlist_alone(problem)
+
+
+def shortlist_alone(problem: Problem) -> bool:
+    """Return whether there are so many labels that nothing but a shortlist is tried at size."""
+    return problem.n_labels > MANY_LABELS
+
+
+def named(kind: str, found: SearchResult) -> str:
+    """Return the name of a model with these settings."""
+    return f"{kind}, {found.preprocessing.name}"
+
+
+def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
+    """Return a compact model of so many codes with the linear decoder."""
+    sparse = scipy.sparse.issparse(problem.X)
+    return CMLLClassifier(
+        "auto" if codes < problem.n_labels else None,
+        codes if codes < problem.n_labels else None,
+        alpha="auto",
+        threshold=0.5,
+        solver="randomized" if sparse and codes < problem.n_labels else "auto",
+    )
+
+
+def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
+    """Estimate one compact model with the linear decoder."""
+    stored = problem.density * n_rows * problem.n_features
+    sizes = n_rows + problem.n_features + problem.n_labels
+    return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
+
+
+def linear_seconds(problem: Problem) -> float:
+    """Estimate a compact model with a logistic decoder."""
+    stored = problem.density * problem.n_rows * problem.n_features
+    codes = min(problem.n_labels, 250)
+    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
+    seconds = 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+    if projects(problem):  # a projection is learnt anew for each fold and each setting
+        seconds += 80.0 * codes_seconds(problem, codes, problem.n_rows)
+    return seconds
+
+
+# ---- linear models -------------------------------------------------------------------------------
+
+
+def linear_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield one model; after a shortlist at size, if it takes at most twice as long."""
+    worth = math.inf
+    if at_size(problem):
+        if shortlist_alone(problem):
+            return
+        worth = 2.0 * shortlist_seconds(problem)
+    yield Candidate(
+        "compact model, logistic decoder",
+        linear_seconds(problem),
+        lambda: _run_linear(problem, findings),
+        worth=worth,
+    )
+
+
+def _run_linear(problem: Problem, findings: Findings) -> Trial:
+    best = findings.linear
+    keep = not projects(problem)
+    size = best.params["n_label_components"]
+    if keep and size == 1.0:
+        name, embedding = "linear model", Original()
+    else:
+        name = "CMLL"
+        embedding = CMLL(None, size) if keep else CMLL(n_label_components=size, completion="krylov")
+    model = CompactClassifier(
+        embedding, alpha=best.params["alpha"], decoder="logistic", threshold="f1"
+    )
+    one = try_compact(problem, named(name, best), best.preprocessing, model)
+    findings.folds = np.unique(problem.fold[one.rows]).tolist()
+    return one
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+
+EXACT_ROWS = 3_000  # a kernel of as many rows is used as such, a larger one by landmarks
+LANDMARKS = 1_000
+MOST_CODES = 256  # codes are targets of every refit
+
+
+def kernel_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield one model."""
+    yield Candidate("kernel", _kernel_seconds(problem), lambda: _run_kernel(problem, findings))
+
+
+def _run_kernel(problem: Problem, findings: Findings) -> Trial:
+    linear, exact = findings.linear, problem.n_rows <= EXACT_ROWS
+    found = search_kernel(problem, exact=exact)
+    kernel = KernelMap(gamma=found.params["gamma"], random_state=problem.seed)
+    if not exact:
+        kernel.set_params(algorithm="nystroem", n_components=LANDMARKS)
+    codes = component_count(
+        linear.params["n_label_components"],
+        problem.n_labels,
+        "n_label_components",
+        "labels",
+        default_label_size,
+    )
+    all_codes = codes is None or codes == problem.n_labels <= MOST_CODES
+    model = CompactClassifier(
+        Original() if all_codes else CMLL(None, min(codes, MOST_CODES)),
+        feature_map=kernel,
+        alpha=found.params["alpha"],
+        decoder="logistic",
+        threshold="f1",
+    )
+    return try_compact(problem, named("kernel", found), found.preprocessing, model)
+
+
+def _kernel_seconds(problem: Problem) -> float:
+    n = min(problem.n_rows, EXACT_ROWS)
+    codes = min(problem.n_labels, MOST_CODES)
+    columns = n if problem.n_rows <= EXACT_ROWS else LANDMARKS
+    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
+    refits = 1e-9 * columns**3 + 1e-9 * problem.n_rows * columns**2
+    return 1.0 + refits + min(decoder, 120.0)
+
+
+# ---- trees ---------------------------------------------------------------------------------------
+
+MANY_TREES, FEW_TREES = 300, 50
+TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
+# The best splits take three times as long, and beside drawn ones they gain less than .001 but on
+# sets so small that they take no time.
+BEST_SECONDS = 1.0
+DENSE = 0.2  # share of features that are not zero from which on trees are worth their time
+
+
+def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield forests of dense features; trees cannot learn from unknown labels."""
+    del findings
+    if problem.density < DENSE or problem.unknown is not None:
+        return
+    for best_splits, longer, most in ((False, 1.0, TREES_SECONDS), (True, 3.0, BEST_SECONDS)):
+        seconds = longer * _tree_seconds(problem)
+        if problem.folds_given:
+            seconds *= 1 + folds_that_judge(problem)
+        trees = max(FEW_TREES, min(MANY_TREES, int(TREES_SECONDS / seconds)))
+        if best_splits and trees * seconds > most:
+            continue
+        yield Candidate(
+            "random forest" if best_splits else "extra trees",
+            trees * seconds,
+            lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
+        )
+
+
+def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Trial:
+    """Fit trees; rows are scored by trees that have seen neither them nor their copies.
+
+    If the folds were given, by trees of the other folds.
+    """
+    start = time.perf_counter()
+    forest = LabelForest(
+        n_trees, best_splits=best_splits, n_jobs=problem.n_jobs, random_state=problem.seed
+    )
+    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
+    if problem.folds_given:
+        return try_by_folds(problem, name, forest, scores_of=LabelForest.decision_function)
+    scores = forest.fit_scored(problem.X, problem.Y, problem.weights)
+    rows = problem.kept_rows(np.flatnonzero(~np.isnan(scores[:, 0])))
+    return evaluated(problem, name, forest, rows, scores[rows].astype(np.float32), start)
+
+
+def _tree_seconds(problem: Problem) -> float:
+    n = problem.n_rows
+    work = n * math.log2(n + 2) * math.sqrt(problem.n_features) * (1 + problem.n_labels)
+    return 2.5e-9 * work
+
+
+# ---- shortlists ----------------------------------------------------------------------------------
+
+SHORTLIST_FOLDS = 2
+UNKNOWN_LONGER = 2.5  # factor for labels of which some are unknown; measured on enron
+SHORTLIST_NAME = "shortlist, ranked again"
+
+
+def shortlist_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield one shortlist of sparse rows.
+
+    At size it is fitted once, and scored by the held-out rows of its own fit; by folds that the
+    user has given, twice.
+    """
+    if at_size(problem):
+        yield shortlist_at_size(problem, findings)
+    elif sparse_rows(problem):
+        seconds = _seconds_by_folds(problem)
+        yield Candidate("shortlist", seconds, lambda: _run_by_folds(problem, findings))
+
+
+def shortlist_at_size(problem: Problem, findings: Findings) -> Candidate:
+    """Return the shortlist of many rows and labels."""
+    seconds = shortlist_seconds(problem)
+    if problem.folds_given:
+        return Candidate("shortlist", 2.0 * seconds, lambda: _run_by_folds(problem, findings))
+    return Candidate(
+        "shortlist", seconds, lambda: try_shortlist(problem, SHORTLIST_NAME, _shortlist(problem))
+    )
+
+
+def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) -> Trial:
+    """Fit a shortlist once; its fit makes out-of-fold scores in any case."""
+    start = time.perf_counter()
+    with quiet():
+        scored = classifier.fit_scored(
+            problem.X, problem.Y, problem.weights, unknown=problem.unknown
+        )
+    return by_own_scores(problem, name, classifier, scored, start)
+
+
+def _run_by_folds(problem: Problem, findings: Findings) -> Trial:
+    return try_by_folds(
+        problem,
+        SHORTLIST_NAME,
+        _shortlist(problem),
+        most_folds=SHORTLIST_FOLDS,
+        first=findings.folds,
+    )
+
+
+def _shortlist(problem: Problem) -> ShortlistClassifier:
+    return ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
+
+
+def shortlist_seconds(problem: Problem) -> float:
+    """Estimate one shortlist: retrievers, regressions of candidates, votes of similar rows."""
+    n_rows, n_labels = problem.n_rows, problem.n_labels
+    stored = problem.X.nnz / n_rows
+    count = usual_candidates(n_rows, n_labels, problem.Y.nnz)
+    retrievers = 3.5 * codes_seconds(problem, usual_codes(n_rows, n_labels), n_rows)
+    regressions = n_rows * count * (1.2e-6 + 1.5e-7 * stored)
+    completing = 1.0 if problem.unknown is None else UNKNOWN_LONGER
+    return completing * (retrievers + regressions + 2e-4 * n_rows)
+
+
+def smallest_shortlist(problem: Problem) -> tuple[int, int]:
+    """Return the least number of parameters of a shortlist, and of bytes in float16."""
+    codes = usual_codes(problem.n_rows, problem.n_labels)
+    retriever = codes * (problem.n_features + problem.n_labels)
+    rows = problem.X.nnz + problem.Y.nnz
+    return retriever + rows, 2 * retriever + 6 * rows
+
+
+def _seconds_by_folds(problem: Problem) -> float:
+    pairs = problem.n_rows * usual_candidates(problem.n_rows, problem.n_labels, 0.0)
+    folds = 1 + min(SHORTLIST_FOLDS, max(1.0, 10_000 / problem.n_rows))
+    completing = 1.0 if problem.unknown is None else UNKNOWN_LONGER
+    return completing * folds * (1.0 + 1e-5 * pairs)
+
+
+# ---- stopgaps ------------------------------------------------------------------------------------
+
+QUICK_CODES, QUICK_ROWS, QUICK_SECONDS = 64, 1_000, 1.0  # of the model that budgets begin with
+MORE_CODES = 256
+SHORT_SECONDS = 2.0  # seconds of a first model that needs no stopgap
+JUDGING_ROWS = 1_000  # are enough for a stopgap
+
+
+def stopgaps(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield stopgaps for the first large model, with few codes and with more."""
+    del findings
+    usual = at_size(problem)
+    stands_for = shortlist_seconds(problem) if usual else linear_seconds(problem)
+    if stands_for <= SHORT_SECONDS:
+        return
+    yield quick_candidate(problem, stands_for, usual=usual)
+    codes = min(problem.n_labels, MORE_CODES)
+    if codes > QUICK_CODES:
+        yield _stopgap(problem, "compact model", codes, problem.n_rows, stands_for, usual=False)
+
+
+def quick_candidate(
+    problem: Problem, stands_for: float, most_codes: int = QUICK_CODES, *, usual: bool
+) -> Candidate:
+    """Return a compact model of few codes, of as many rows as take about a second."""
+    codes = min(problem.n_labels, QUICK_CODES, most_codes)
+    rows = problem.n_rows
+    while rows > QUICK_ROWS and codes_seconds(problem, codes, rows) > QUICK_SECONDS:
+        rows = rows * 4 // 5
+    return _stopgap(problem, "quick compact model", codes, rows, stands_for, usual=usual)
+
+
+def _stopgap(
+    problem: Problem, name: str, codes: int, n_rows: int, stands_for: float, *, usual: bool
+) -> Candidate:
+    return Candidate(
+        name,
+        codes_seconds(problem, codes, n_rows),
+        lambda: _run_stopgap(problem, f"CMLL of {codes} codes", codes, n_rows),
+        stopgap=True,
+        stands_for=stands_for,
+        usual=usual,
+    )
+
+
+def _run_stopgap(problem: Problem, name: str, codes: int, n_rows: int) -> Trial:
+    """Fit once, to at most ``n_rows`` rows; some rows of one fold score the model."""
+    start = time.perf_counter()
+    train, test = problem.splits[0]
+    rng = np.random.default_rng(problem.seed)
+    test = np.sort(rng.permutation(test)[:JUDGING_ROWS])
+    train = np.sort(rng.permutation(train)[:n_rows])
+    with quiet():
+        model = fitted(few_codes(problem, codes), problem, train, problem.X)
+    new = drop_unseen_features(problem.X[train], problem.X[test])
+    scores = scores_to_rank(model, new).reshape(test.size, -1).astype(np.float32)
+    return evaluated(problem, name, model, test, scores, start)
+
+
+# ---- references ----------------------------------------------------------------------------------
+
+REFERENCE_SECONDS = 10.0  # what a comparison is worth
+
+
+def references(problem: Problem, findings: Findings) -> Iterator[Candidate]:
+    """Yield plain ridge, where it takes little time."""
+    few, many = sorted((problem.n_rows, problem.n_features))
+    products = few**2 * many + few * many * problem.n_labels
+    seconds = 0.1 + 1e-10 * (len(problem.splits) + 1) * products
+    if seconds <= REFERENCE_SECONDS:
+        yield Candidate("ridge", seconds, lambda: _run_ridge(problem, findings), reference=True)
+
+
+def _run_ridge(problem: Problem, findings: Findings) -> Trial:
+    """Fit every label by itself, with the penalty that is best for codes of all of them."""
+    found = findings.linear
+    model = CompactClassifier(Original(), alpha=found.params["alpha"], threshold="f1")
+    return try_compact(problem, named("ridge", found), found.preprocessing, model)
+
+
+# ---- in order ------------------------------------------------------------------------------------
+
+USUAL = (
+    stopgaps,  # compact models of a second or two, where the next takes much longer
+    linear_candidates,  # a linear or compact model with a logistic decoder
+    kernel_candidates,  # the same behind an RBF kernel
+    tree_candidates,  # of dense features
+    shortlist_candidates,  # of sparse rows
+    references,  # for comparison only
+)
+# Many sparse rows, features and labels: there a compact model with a logistic decoder takes ten to
+# twenty times as long as a shortlist and is worse (docs/AUTO.md).
+AT_SIZE = (stopgaps, shortlist_candidates, linear_candidates)
+
+
+def candidates(problem: Problem) -> Iterator[Candidate]:
+    """Yield what is tried, in order."""
+    findings = Findings(problem)
+    for kind in AT_SIZE if at_size(problem) else USUAL:
+        yield from kind(problem, findings)
