@@ -23,10 +23,6 @@ MAPS = {
 }
 
 
-def terms_of(why):
-    return np.array([sum(term.contribution for term in one.terms) for one in why])
-
-
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_features_of_a_kernel_model_sum_to_its_score(name, sparse):
@@ -85,14 +81,6 @@ def test_slopes_of_rows_far_from_landmarks_and_of_zeros():
         said = Kernel("rbf", 1.0).values(np.array([x]), Z) @ a[0]
         assert np.isfinite(slopes).all()
         np.testing.assert_allclose(base + np.dot(slopes, x), said, atol=1e-12)
-
-
-def test_parameters_that_change_after_the_fit_change_nothing():
-    X, Y = make_data(40)
-    model = CMLLClassifier(feature_map=KernelMap()).fit(X, Y)
-    before = model.explain(X[:2])
-    model.feature_map_.set_params(kernel="poly", gamma=7.0, algorithm="nystroem")
-    assert model.explain(X[:2]) == before
 
 
 # ---- forests -------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.ensemble import (
     ExtraTreesRegressor,
-    RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -179,17 +178,7 @@ def test_labels_by_name_or_number():
         model.explain(X, 5)
 
 
-def test_classes_that_are_words_have_numbers_too():
-    X, Y = make_data(40)
-    model = CMLLClassifier().fit(X, np.array(["fish", "meat"])[Y[:, 0].astype(int)])
-    assert model.explain(X[:2], 1) == model.explain(X[:2], "meat")
-    with pytest.raises(ValueError, match="and 2 is none of them"):
-        model.explain(X[:2], 2)
-    model.label_names_ = ["fish", "meat"]  # names do not make labels of classes
-    assert model.explain(X[:2], 0)[0].score == -model.decision_function(X[:2])[0]
-
-
-@pytest.mark.parametrize("k", [0, -1, 2.5, "all"])
+@pytest.mark.parametrize("k", [0, 2.5])
 def test_numbers_of_terms_that_mean_nothing_are_refused(k):
     X, Y = make_data(40)
     model = CMLLClassifier().fit(X, Y)
@@ -200,30 +189,17 @@ def test_numbers_of_terms_that_mean_nothing_are_refused(k):
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def test_names_of_a_frame():
+def test_given_names():
     X, Y = make_data(40)
-    frame = pd.DataFrame(X, columns=list("abcdefg"))
-    model = CMLLClassifier().fit(frame, Y)
-    assert {term.name for term in model.explain(frame[:1], 0, k=None)[0].terms} == set("abcdefg")
-    other = CMLLClassifier().fit(X, Y).explain(X[:1], 0, feature_names=list("tuvwxyz"))
-    assert other[0].terms[0].name in "tuvwxyz"
-    with pytest.raises(
-        ValueError, match=r"one name for each of the 7 columns .* and holds 2; pass"
-    ):
-        model.explain(frame, feature_names=["a", "b"])
+    model = CMLLClassifier().fit(X, Y)
+    assert model.explain(X[:1], 0, feature_names=list("tuvwxyz"))[0].terms[0].name in "tuvwxyz"
+    with pytest.raises(ValueError, match=r"each of the 7 columns .* and holds 2; pass"):
+        model.explain(X, feature_names=["a", "b"])
 
 
-TEXTS = [
-    "the ship sails the sea",
-    "a boat in the harbour",
-    "bread and butter",
-    "a recipe for bread",
-    "the ship brings bread",
-    "boat and ship at sea",
-    "butter in the recipe",
-    "the harbour by the sea",
-] * 4
-TAGS = np.array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 0], [0, 1], [1, 0]] * 4)
+TEXTS = ["the ship sails the sea", "bread and butter", "a boat at sea", "a recipe for bread"] * 8
+TEXTS += ["the ship brings bread", "butter in the recipe"] * 4
+TAGS = np.array([[1, 0], [0, 1]] * 16 + [[1, 1], [0, 1]] * 4)
 
 
 def test_words_through_a_pipeline():
@@ -373,9 +349,7 @@ class Squared(LogisticRegression):
         return super().decision_function(X) ** 2
 
 
-@pytest.mark.parametrize(
-    "model", [Squared(), RandomForestRegressor(3), RandomForestClassifier(3), SVC()]
-)
+@pytest.mark.parametrize("model", [Squared(), RandomForestRegressor(3), SVC()])
 def test_foreign_models_that_are_not_linear_are_refused(model):
     X, Y = make_data(40)
     model.fit(X, Y[:, 0])
@@ -386,9 +360,6 @@ def test_foreign_models_that_are_not_linear_are_refused(model):
         explain(model, X)
 
 
-@pytest.mark.parametrize("thing", [StandardScaler(), "model", None])
-def test_what_is_no_model_is_refused(thing):
-    with pytest.raises(
-        TypeError, match=r"needs a fitted classifier or a Pipeline .* pass the model"
-    ):
-        explain(thing, [[0.0]])
+def test_what_is_no_model_is_refused():
+    with pytest.raises(TypeError, match=r"a fitted classifier or a Pipeline .* pass the model"):
+        explain(StandardScaler(), [[0.0]])

@@ -174,23 +174,3 @@ def test_labels_are_found_by_name_and_sorted_by_figures(page):
     assert names(page) == ["harbours", "boats", "bread <b>", "never"]  # by F1; none comes last
     find(page, "#mistake-table-filter").send_keys("boats")
     assert names(page, "mistake-table") == ["boats"]
-
-
-@pytest.mark.slow
-def test_marks_are_told_by_keyboard_and_both_themes_can_be_had(page):
-    back = "return getComputedStyle(document.body).backgroundColor"
-    before = page.execute_script(back)
-    find(page, "#theme").click()
-    assert page.execute_script(back) != before
-    mark = find(page, "figure svg .pt")
-    page.execute_script("arguments[0].focus()", mark)
-    assert find(page, "#tip").text == mark.get_attribute("aria-label")
-
-
-@pytest.mark.slow
-def test_it_fits_a_narrow_screen(page):
-    size = page.get_window_size()
-    page.set_window_size(500, 900)
-    wide = page.execute_script("return document.documentElement.scrollWidth - innerWidth")
-    page.set_window_size(size["width"], size["height"])
-    assert wide <= 0

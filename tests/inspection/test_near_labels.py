@@ -115,15 +115,11 @@ def test_refusals(data):
         model.label_neighbours(k=0)
     with pytest.raises(ValueError, match="needs one label, or None for all, and was given 2; ask"):
         model.label_neighbours(["boats", "cities"])
-    with pytest.raises(ValueError, match="Did you mean 'boats'"):
-        model.label_neighbours("boast")
     two = CMLLClassifier().fit(X, np.ravel(Y["boats"]))
     with pytest.raises(NotExplained, match="fitted to two classes, which have one score"):
         two.label_neighbours()
     plain = CompactClassifier(Original(), feature_map=KernelMap()).fit(X, Y)
-    with pytest.raises(
-        NotExplained, match=r"need codes, or weights of features, .* use an embedding"
-    ):
+    with pytest.raises(NotExplained, match=r"codes, or weights of features, .* use an embedding"):
         plain.label_neighbours()
     with pytest.raises(NotExplained, match="StandardScaler has none; use CMLLClassifier"):
         label_neighbours(StandardScaler())

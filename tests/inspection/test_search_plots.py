@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.exceptions import NotFittedError
 
 from compactlearn import AutoCompactClassifier
 from compactlearn.auto._leaderboard import frontier
@@ -18,17 +17,11 @@ ROWS = st.lists(st.tuples(st.integers(1, 6), st.integers(0, 5)), min_size=1, max
 
 
 @given(ROWS)
-def test_what_is_on_the_frontier_is_beaten_by_nothing_smaller(rows):
+def test_nothing_smaller_beats_the_frontier_and_something_there_beats_all_else(rows):
     best = frontier(rows)
     for row in best:
-        for other in rows:
-            if other["n_parameters"] <= row["n_parameters"]:
-                assert other["score"] <= row["score"]
-
-
-@given(ROWS)
-def test_what_is_not_on_the_frontier_is_no_better_than_something_there(rows):
-    best = frontier(rows)
+        smaller = [one for one in rows if one["n_parameters"] <= row["n_parameters"]]
+        assert all(one["score"] <= row["score"] for one in smaller)
     for row in rows:
         as_good = [
             b
@@ -68,23 +61,8 @@ def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
     assert ((beside.x[-1], beside.y[-1]), beside.text[-1]) == (ridge, "ridge")
 
 
-def test_the_axes_say_what_they_are(small):
-    figure = small.plot_frontier()
-    assert len(figure.data) == 3
-    assert figure.layout.xaxis.type == "log"
-    assert "parameters" in figure.layout.xaxis.title.text
-    assert figure.layout.yaxis.title.text == "average precision"
-
-
-@pytest.mark.parametrize(
-    "references", [{"ridge": 0.7}, {"ridge": (0, 0.7)}, {"ridge": (1, "good")}, (1, 2), "ridge"]
-)
+@pytest.mark.parametrize("references", [{"ridge": 0.7}, {"ridge": (0, 0.7)}, (1, 2)])
 def test_references_that_mean_nothing_are_refused(small, references):
     message = "references must be a dictionary of names, .* Pass for instance"
     with pytest.raises(ValueError, match=message):
         small.plot_frontier(references)
-
-
-def test_before_a_fit_there_is_nothing_to_draw():
-    with pytest.raises(NotFittedError):
-        AutoCompactClassifier().plot_frontier()

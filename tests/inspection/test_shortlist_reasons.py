@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence
 from compactlearn.shortlist._label_reranking import OFFSET
 from tests.makers import make_data
 
@@ -107,23 +106,6 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 
 
-def test_the_prior_is_a_sum_of_three(model, enron):
-    ranked = model.stages_.rank(enron.X[300:330])
-    pairs = np.arange(ranked.log_odds.size)
-    said, retriever, neighbours = model.stages_.prior.parts(ranked.candidates, pairs)
-    np.testing.assert_allclose(said + retriever + neighbours, ranked.log_odds, atol=1e-5)
-    assert not neighbours[ranked.candidates.votes == 0].any()
-    assert (neighbours[ranked.candidates.votes > 0] != 0).any() == (model.n_neighbors > 0)
-    usual = Candidates(
-        ranked.candidates.starts,
-        ranked.candidates.labels,
-        model.stages_.prior.centres[ranked.candidates.labels],
-        ranked.candidates.votes,
-        53,
-    )
-    assert np.abs(model.stages_.prior.parts(usual, pairs)[1]).max() < 1e-9
-
-
 def test_company_is_what_other_candidates_change(model, enron):
     rows = enron.X[300:310]
     ranked = model.stages_.rank(rows)
@@ -174,23 +156,6 @@ def test_classes_of_a_vector(n_classes):
         sign = -1 if n_classes == 2 and float(one.label) == 0 else 1
         assert one.score == pytest.approx(sign * column[one.row], abs=1e-6)
         assert total(one) == pytest.approx(one.score, abs=SINGLE)
-
-
-def test_who_has_the_last_word():
-    """Label 0 never comes without 1 and 2, and always comes with 3 where that is there."""
-    Y = scipy.sparse.csr_array(np.repeat([[1, 1, 1, 1], [0, 1, 0, 0], [0, 0, 1, 0]], 20, axis=0))
-    company = Cooccurrence.of(Y)
-    labels, none = np.arange(4, dtype=np.int32), np.zeros(4, np.float32)
-    candidates = Candidates(np.array([0, 4]), labels, none, none, 4)
-    for chances, support, need in (
-        ([0.5, 0.9, 0.3, 0.6], 3, 2),
-        ([0.5, 0.2, 0.8, 0.001], 2, 3),
-        ([0.5, 0.1, 0.2, 0.4], 3, 1),
-    ):
-        margins = logit(np.array(chances)).astype(np.float32)
-        assert company.strongest_labels(candidates, margins, 0) == (support, need)
-    alone = Candidates(np.array([0, 1]), labels[:1], none[:1], none[:1], 4)
-    assert company.strongest_labels(alone, np.zeros(1, np.float32), 0) == (-1, -1)
 
 
 def test_the_retriever_explains_itself(enron):

@@ -7,20 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.inspection.charts import Dot, Series, line_chart, scatter
-from compactlearn.inspection.svg import COLOURS, Scale, element, label, marker, short
+from compactlearn.inspection.svg import Scale, element, label, marker
 
 BAD = '<script>alert("&1")</script>'
-
-
-def luminance(colour):
-    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-@pytest.mark.parametrize("colour", COLOURS)
-def test_every_colour_is_seen_on_white(colour):
-    assert 1.05 / (luminance(colour) + 0.05) >= 3
 
 
 @given(st.text())
@@ -30,12 +19,6 @@ def test_any_text_is_only_text(text):
     assert ET.fromstring(element("g", id=printable)).get("id") == printable
 
 
-@given(st.floats(-1e6, 1e6))
-def test_coordinates_are_short_and_near(value):
-    assert float(short(value)) == pytest.approx(value, abs=0.005 + 1e-9)
-    assert "e" not in short(value)
-
-
 @given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e3), st.integers(3, 8))
 def test_ticks_are_few_and_inside(low, width, count):
     scale = Scale(low, low + width, 0, 100)
@@ -43,18 +26,6 @@ def test_ticks_are_few_and_inside(low, width, count):
     assert 1 <= len(ticks) <= 2 * count + 1
     for value, _ in ticks:
         assert -1e-6 <= scale(value) <= 100 + 1e-6
-
-
-@given(st.floats(1e-6, 1e3), st.floats(1.5, 1e9))
-def test_ticks_of_a_logarithmic_scale_are_inside(low, factor):
-    scale = Scale(low, low * factor, 0, 100, log=True)
-    for value, _ in scale.ticks():
-        assert -1e-6 <= scale(value) <= 100 + 1e-6
-
-
-def test_a_scale_around_one_value_has_room():
-    scale = Scale.around([0.5], 0, 100)
-    assert scale(0.5) == pytest.approx(50)
 
 
 def drawings():
@@ -106,6 +77,7 @@ def test_a_lonely_line_says_whose_it_is():
 def test_a_logarithmic_scale_has_ticks_enough_to_read_a_value_by(low, factor):
     scale = Scale.around([low, low * factor], 0, 300, log=True)
     assert len(scale.ticks(6)) >= 2
+    assert all(-1e-6 <= scale(value) <= 300 + 1e-6 for value, _ in scale.ticks(6))
 
 
 def test_the_bars_of_a_line_reach_one_deviation_up_and_down():

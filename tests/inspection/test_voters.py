@@ -61,19 +61,6 @@ def test_they_are_the_nearest_rows_that_have_the_label(seed, weighted):
             assert neighbour.share == pytest.approx(expected[neighbour.row], abs=1e-5)
 
 
-def test_numbers_follow_the_order_of_the_rows():
-    X, Y = make_rows(5)
-    X, Y = np.delete(X, range(10, 13), axis=0), np.delete(Y, range(10, 13), axis=0)  # no copies
-    order = np.random.default_rng(0).permutation(len(X))
-    new = scipy.sparse.csr_array(X[:4] + 0.25)
-    one = fitted(X, Y).explain(new, labels=[0, 1, 2])
-    other = fitted(X[order], Y[order]).explain(new, labels=[0, 1, 2])
-    for a, b in zip(one, other, strict=True):
-        shares = {n.row: round(n.share, 5) for n in a.neighbours}
-        assert shares == {int(order[n.row]): round(n.share, 5) for n in b.neighbours}
-    assert sum(len(a.neighbours) for a in one) > 10
-
-
 def test_they_are_told_in_words_and_values(tmp_path):
     X, Y = make_rows(1)
     model = fitted(X, Y)

@@ -78,10 +78,3 @@ def test_the_check_of_a_saved_model_needs_little_memory(large):
     tracemalloc.stop()
     assert peak < 0.1 * path.stat().st_size
     assert not resident(path)
-
-
-def test_the_same_numbers_without_a_map(large):
-    model, path, X = large
-    loaded = load_model(path, memory_map=False)
-    assert not resident(path)
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))

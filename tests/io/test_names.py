@@ -1,7 +1,6 @@
 """Whatever can be saved can be loaded, and is the same: over names and values of any kind."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,24 +79,14 @@ def test_classes_of_a_vector(folder, y):
     assert equal(loaded.predict(ROWS), model.predict(ROWS))
 
 
-@modest
-@given(found=st.lists(names, min_size=3, max_size=3, unique=True))
-def test_names_of_features(folder, found):
-    model = CMLLClassifier().fit(pd.DataFrame(ROWS, columns=found), ROWS > 0)
-    assert equal(saved_and_loaded(model, folder).feature_names_in_, model.feature_names_in_)
-
-
-@modest
-@given(found=name_lists(), half=halves, place=st.integers(0, 5))
-def test_half_of_a_surrogate_pair_in_the_name_of_a_label(folder, found, half, place):
-    found[0] = found[0][:place] + half + found[0][place:]
-    (folder / "model").write_text("the old file")
-    vector = np.array(found, dtype=object)[np.arange(len(ROWS)) % len(found)]
+def test_half_of_a_surrogate_pair_in_the_name_of_a_label(tmp_path):
+    (tmp_path / "model").write_text("the old file")
+    vector = np.array(["a", "b\ud800"], dtype=object)[np.arange(len(ROWS)) % 2]
     for labels in ([[name] for name in vector], vector):
         model = CMLLClassifier(threshold=0.5).fit(ROWS, labels)
         with pytest.raises(ModelFileError, match=r"half of a surrogate pair.* rename the label"):
-            model.save(folder / "model")
-        assert (folder / "model").read_text() == "the old file"
+            model.save(tmp_path / "model")
+        assert (tmp_path / "model").read_text() == "the old file"
 
 
 # ---- any values -------------------------------------------------------------------------------
@@ -134,17 +123,6 @@ def test_any_tree_of_values(folder, tree):
     path.unlink(missing_ok=True)
     model_file.dump(tree, path, "the tree")
     assert equal(model_file.restore(path), tree)
-
-
-@modest
-@given(found=st.lists(st.text(halves, min_size=1, max_size=4), min_size=1, max_size=20))
-def test_halves_of_surrogate_pairs_stay_apart(folder, found):
-    """Two of them in a row are no character: JSON in ASCII would make one of them."""
-    found = [*found, "\ud83d\ude00", "\U0001f600"]
-    path = folder / "halves"
-    path.unlink(missing_ok=True)
-    model_file.dump(found, path, "the texts")
-    assert model_file.restore(path) == found
 
 
 def nested(depth):

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-import compactlearn
 from compactlearn import CMLLClassifier, load_model, save_model
 from tests.io.stored_models import (
     MODELS,
@@ -83,53 +82,23 @@ def answers(model, rows):
 
 
 @every_model
-def test_every_answer_is_the_same_to_the_bit(name, tmp_path):
-    model, rows = fitted(name), new_rows(name)
-    save_model(model, tmp_path / "model")
+def test_every_answer_and_attribute_is_the_same_to_the_bit(name, tmp_path):
+    model, rows, path = copy.deepcopy(fitted(name)), new_rows(name), tmp_path / "model"
+    save_model(model, path)
+    # Saved again it is the same file, and so is that of a copy.
+    for other in (load_model(path), pickle.loads(pickle.dumps(model))):
+        assert equal(other, model)
+        assert repr(other) == repr(model)
+        save_model(other, tmp_path / "other")
+        assert path.read_bytes() == (tmp_path / "other").read_bytes()
     expected = answers(model, rows)
     for memory_map in (False, True):
-        loaded = load_model(tmp_path / "model", memory_map=memory_map)
-        assert answers(loaded, rows).keys() == expected.keys()
-        for method, answer in expected.items():
-            assert equal(getattr(loaded, method)(rows), answer), method
-            # Again: nothing that the first answer has made is another thing.
-            assert equal(getattr(loaded, method)(rows), answer), method
+        loaded = load_model(path, memory_map=memory_map)
+        for method in (*expected, *expected):  # nothing that the first answer has made differs
+            assert equal(getattr(loaded, method)(rows), expected[method]), method
 
 
-@every_model
-def test_every_parameter_and_attribute_is_kept(name, tmp_path):
-    model = fitted(name)
-    save_model(model, tmp_path / "model")
-    loaded = load_model(tmp_path / "model")
-    assert type(loaded) is type(model)
-    assert repr(loaded) == repr(model)
-    if isinstance(model, Pipeline):
-        pairs = zip(loaded.steps, model.steps, strict=True)
-        parts = [(mine[1], theirs[1]) for mine, theirs in pairs]
-    else:
-        parts = [(loaded, model)]
-    for mine, theirs in parts:
-        assert set(vars(mine)) - {"_stop_words_id"} == set(vars(theirs)) - {"_stop_words_id"}
-        assert equal(mine, theirs)
-        # A text that was made on the way counts once now; parts of a table of results are views.
-        if hasattr(theirs, "nbytes_") and not hasattr(theirs, "cv_results_"):
-            assert theirs.nbytes_ - 64 <= mine.nbytes_ <= theirs.nbytes_
-        for attribute in ("n_parameters_", "label_names_", "threshold_", "coef_"):
-            if hasattr(theirs, attribute):
-                assert equal(getattr(mine, attribute), getattr(theirs, attribute)), attribute
-
-
-@every_model
-def test_saved_again_it_is_the_same_file(name, tmp_path):
-    save_model(fitted(name), tmp_path / "first")
-    save_model(load_model(tmp_path / "first", memory_map=True), tmp_path / "second")
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
-    # A copy of a model is equal to it, and so is its file.
-    save_model(pickle.loads(pickle.dumps(fitted(name))), tmp_path / "third")
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "third").read_bytes()
-
-
-@pytest.mark.parametrize("name", ["linear", "logistic", "Shortlist", "POP", "texts", "C2AE"])
+@pytest.mark.parametrize("name", ["linear", "Shortlist", "texts", "C2AE"])
 def test_equal_models_make_equal_files(name, tmp_path):
     model, *_ = MODELS[name]
     save_model(fitted(name), tmp_path / "first")
@@ -141,15 +110,8 @@ def test_equal_models_make_equal_files(name, tmp_path):
     assert (tmp_path / "first").read_bytes() == (tmp_path / "third").read_bytes()
 
 
-AGAIN = ("linear", "logistic", "thresholds", "scaled", "FaIE", "exact kernel", "nystroem", "frames")
-AGAIN += (
-    "three classes",
-    "POP",
-    "Shortlist of few",
-    "CMLLClassifierCV",
-    "texts",
-    "foreign learner",
-)
+AGAIN = ("linear", "thresholds", "nystroem", "frames", "three classes", "Shortlist of few")
+AGAIN += ("CMLLClassifierCV", "texts", "foreign learner")
 
 
 @pytest.mark.parametrize("name", AGAIN)
@@ -163,9 +125,8 @@ def test_a_clone_of_it_can_be_fitted_again(name, tmp_path):
             assert equal(getattr(again, method)(rows), answer), method
 
 
-COMPRESSED = ("linear", "logistic", "few features", "exact kernel", "nystroem", "Shortlist")
-COMPRESSED += ("scaled", "Original", "three classes", "Shortlist of few", "foreign learner")
-COMPRESSED += ("Auto of few features and weights",)
+COMPRESSED = ("logistic", "few features", "exact kernel", "Shortlist of few", "three classes")
+COMPRESSED += ("foreign learner", "Auto of few features and weights")
 
 
 @pytest.mark.parametrize("name", [*COMPRESSED, pytest.param("Auto", marks=pytest.mark.slow)])
@@ -278,10 +239,3 @@ def test_safetensors_reads_it(tmp_path):
     held = [array.tobytes() for array in arrays.values()]
     for array in (model.embedding_.decoder_, model.regressor_.coef_.T, model.threshold_):
         assert np.asarray(array).tobytes() in held or np.ndim(array) == 0
-
-
-@pytest.mark.parametrize("name", ["linear", "Shortlist", "ThresholdTuner", "CMLLClassifierCV"])
-def test_the_method_writes_what_the_function_writes(name, tmp_path):
-    fitted(name).save(str(tmp_path / "method"))
-    compactlearn.save_model(fitted(name), tmp_path / "function")
-    assert (tmp_path / "method").read_bytes() == (tmp_path / "function").read_bytes()

@@ -56,14 +56,6 @@ def test_a_number_that_is_too_large_for_a_type_keeps_float64(everything_is_large
     assert lightened(whole, lambda part: np.zeros(1)) is whole
 
 
-def test_small_models_stay_as_they_were(rows):
-    X, Y = rows
-    model = AutoCompactClassifier(**QUICK).fit(X, Y)
-    same = AutoCompactClassifier(dtype="float64", **QUICK).fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-10)
-    assert same.nbytes_ <= model.nbytes_  # without what predicting does not need
-
-
 def test_a_large_model_is_stored_in_half_the_bytes(rows, everything_is_large):
     X, Y = rows
     whole = AutoCompactClassifier(dtype="float64", **QUICK).fit(X, Y)
@@ -86,12 +78,6 @@ def test_a_model_that_is_still_large_is_announced(rows, monkeypatch):
     monkeypatch.setattr(auto_classifier, "HUGE", 1000)
     with pytest.warns(UserWarning, match=r"The model takes \d+ MB"):
         AutoCompactClassifier(**QUICK).fit(X, Y)
-
-
-def test_an_unknown_type_gets_a_sentence(rows):
-    X, Y = rows
-    with pytest.raises(ValueError, match="dtype"):
-        AutoCompactClassifier(dtype="int8", **QUICK).fit(X, Y)
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.9, 1.1])
@@ -143,19 +129,3 @@ def test_fit_stores_numbers_in_the_type_of_dtype(table, tmp_path, method):
     np.testing.assert_allclose(scores["float32"], scores["float64"], atol=1e-3)
     if method != "shortlist":  # its first step reads scores between bounds that lie close together
         np.testing.assert_allclose(scores["float16"], scores["float64"], atol=0.1)
-
-
-@pytest.mark.parametrize("method", ["cmll", "auto"])
-def test_fit_stores_large_models_in_float32(table, tmp_path, method, everything_is_large):
-    words = ["--method", method, *(["--time-budget", "0.01"] if method == "auto" else [])]
-    _, small = fitted_in_the_shell(table, tmp_path, *words)
-    _, single = fitted_in_the_shell(table, tmp_path, *words, "--dtype", "float32")
-    parts = [getattr(model, "blend_", model) for model in (small, single)]
-    assert bytes_in(parts[0]) == bytes_in(parts[1])
-
-
-def test_a_dtype_that_does_not_exist_gets_a_sentence(table, tmp_path, capsys):
-    status, model = fitted_in_the_shell(table, tmp_path, "--dtype", "float8")
-    assert status == 2
-    assert model is None
-    assert "--dtype must be one of auto, float64, float32, float16" in capsys.readouterr().err

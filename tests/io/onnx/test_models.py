@@ -50,16 +50,13 @@ def data():
 
 LINEAR = {
     "CMLL": CompactClassifier(CMLL(3, 2)),
-    "CMLL, learned": CompactClassifier(CMLL(), decoder="learned"),
     "CMLL, logistic": CompactClassifier(CMLL(), decoder="logistic", threshold="per-label"),
-    "PLST": CompactClassifier(PLST(2)),
     "CPLST": CompactClassifier(CPLST(2)),
     "Original": CompactClassifier(Original()),
     "scaled columns": CMLLClassifier(scale=True, threshold=[0.1, 0.2, 0.3, 0.4, 0.5]),
     "no intercept": PaperClassifier(bias="none"),
     "scaled before": make_pipeline(StandardScaler(), CMLLClassifier(decoder="logistic")),
     "unit rows": make_pipeline(Normalizer(), "passthrough", CMLLClassifier()),
-    "rows of sum 1": make_pipeline(Normalizer("l1"), CMLLClassifier()),
     "within 0 and 1": CMLLClassifier(feature_map=MinMaxScaler()),
     "foreign ridge": CompactClassifier(regressor=Ridge()),
     "one target at a time": CompactClassifier(CMLL(None, 2), regressor=Lasso(1e-3), scale=True),
@@ -73,10 +70,6 @@ KERNELS = {
     "landmarks": KernelMap(algorithm="nystroem", n_components=20, random_state=0),
     "leading features": KernelMap(n_components=10),
 }
-
-
-def steps_of(model):
-    return [part for _, part in getattr(model, "steps", [("", model)])]
 
 
 @pytest.mark.parametrize("dtype", TYPES)
@@ -99,27 +92,12 @@ def test_kernel_models(data, name, options, dtype):
     assert_same(model, to_onnx(model, topk=5, dtype=dtype), X, BOUNDS[dtype], topk=5)
 
 
-def test_sparse_landmarks_and_features():
-    X, Y = labelled(80, 12, 4, seed=1, density=0.3)
-    X = scipy.sparse.csr_array(single(X))
-    for kernel in ("rbf", "cosine"):
-        model = CMLLClassifier(feature_map=KernelMap(kernel), decoder="logistic").fit(X, Y)
-        assert_same(model, to_onnx(model), X, BOUNDS["float32"])
-
-
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize(
-    "classes", [["no", "yes"], [3, 7], [True, False], ["a", "b", "c"], [1, 2, 5]]
-)
-@pytest.mark.parametrize(
-    "model",
-    [
-        CMLLClassifier(decoder="logistic", threshold=0.3),
-        CMLLClassifier(threshold=0.3),
-    ],
-)
-def test_vectors_of_classes(data, model, classes, dtype):
+@pytest.mark.parametrize("classes", [["no", "yes"], [True, False], ["a", "b", "c"], [1, 2, 5]])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
+def test_vectors_of_classes(data, decoder, classes, dtype):
     X, Y = data
+    model = CMLLClassifier(decoder=decoder, threshold=0.3)
     y = np.array(classes)[Y[:, : len(classes) - 1].sum(axis=1).astype(int)]
     model.fit(X, y)
     graph = to_onnx(model, dtype=dtype)
@@ -201,17 +179,6 @@ def test_few_features_and_few_weights(data, name, dtype):
         graph = to_onnx(auto, topk=2, dtype=dtype)
         assert_same(auto, graph, X, BOUNDS[dtype], topk=2)
         assert all(0 not in constant.dims for constant in graph.graph.initializer)
-
-
-def test_a_graph_has_no_numbers_of_features_without_weights():
-    data = load("enron")
-    X, Y = data.X[:100], data.Y[:100]
-    auto = AutoCompactClassifier(size_budget=0.008, random_state=0).fit(X, Y)
-    few = KeptWeights(100).fit(scipy.sparse.csr_array(X), scipy.sparse.csr_array(Y))
-    auto.blend_ = Blend((Member("few", few, Reading(4.0, -2.0)),))
-    used = np.unique(few.weights_.indices).size
-    assert used <= 100
-    assert len(to_onnx(auto).SerializeToString()) < 4 * used * Y.shape[1] + 8 * used + 3000
 
 
 def test_trees_compare_in_single_precision():

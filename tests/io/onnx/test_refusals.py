@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,7 +13,6 @@ from sklearn.preprocessing import FunctionTransformer
 from compactlearn import (
     AutoCompactClassifier,
     CMLLClassifier,
-    CMLLClassifierCV,
     CompactClassifier,
     Original,
     ShortlistClassifier,
@@ -68,22 +66,6 @@ def test_classifiers_of_others(data):
             to_onnx(model)
     with pytest.raises(ValueError, match="was given int; pass one of these"):
         to_onnx(3)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        CMLLClassifier(),
-        AutoCompactClassifier(),
-        CMLLClassifierCV(),
-        ThresholdTuner(CMLLClassifier()),
-    ],
-)
-def test_models_that_are_not_fitted(model):
-    with pytest.raises(NotFittedError):
-        to_onnx(model)
-    with pytest.raises(NotFittedError):
-        model.to_onnx()
 
 
 def test_numbers_that_make_no_sense(data):
