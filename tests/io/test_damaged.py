@@ -2,14 +2,13 @@
 happens."""
 
 import copy
-import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tracemalloc
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -134,14 +133,6 @@ def test_a_header_digest_that_is_none(small, digest):
     assert "digest of its header" in refusal(path, changed)
 
 
-def test_a_version_of_lone_surrogates(small):
-    content, path = small
-    about, arrays, description = taken_apart(content)
-    description["root"] = None
-    changed = put_together({**about, "library_version": "\ud800\x1b[2J"}, arrays, {})
-    refusal(path, changed).encode()  # it can be printed
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="opens a pipe at both ends")
 def test_a_pipe_is_not_read(tmp_path):
     """Nothing is waited for: a pipe that nobody writes to would never answer."""
@@ -161,35 +152,16 @@ def test_a_pipe_is_not_read(tmp_path):
     assert path.is_fifo()
 
 
-def test_a_pickle_and_a_zip_are_not_opened(tmp_path):
+def test_a_pickle_is_not_opened(tmp_path):
     class Trap:
         def __reduce__(self):
             return (open, (str(tmp_path / "sprung"), "w"))
 
     refusal(tmp_path / "file", pickle.dumps(Trap()))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr("a.pkl", pickle.dumps(Trap()))
-    refusal(tmp_path / "file", packed.getvalue())
     assert not (tmp_path / "sprung").exists()
 
 
 # --- claims --------------------------------------------------------------------------------------
-
-
-def test_versions(small):
-    content, path = small
-    about, arrays, description = taken_apart(content)
-    for version in ("2", "4"):
-        other = {**about, "format_version": version, "library_version": "7.1"}
-        message = refusal(path, put_together(other, arrays, description))
-        assert f"version '{version}'" in message
-        assert "'7.1'" in message
-        assert "reads version 3 only; load it with the compactlearn that wrote it" in message
-    description["things"][0][0] = "QuantumClassifier"
-    message = refusal(path, put_together(about, arrays, description))
-    assert "type 'QuantumClassifier'" in message
-    assert "install a newer one" in message
 
 
 @pytest.mark.parametrize(
@@ -222,71 +194,62 @@ def test_claims_about_arrays(small, claim):
     assert "makes no sense" in message or "and it has 8 for them" in message
 
 
-def test_arrays_that_overlap_or_leave_a_gap(small):
-    content, path = small
-    about, _, _ = taken_apart(content)
-    two = {name: ("U8", [4], b"abcd") for name in "ab"}
-    for begin in (0, 2, 5):
-        header = {
-            "a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
-            "b": {"dtype": "U8", "shape": [4], "data_offsets": [begin, begin + 4]},
-        }
-        assert "makes no sense" in refusal(path, sealed(header, about, b"abcd" * 3, two))
+def with_root(value):
+    return lambda about, description: description.update(root=value)
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"thing": 99}, "refers to a part that is not there"),
-        ({"thing": -1}, "refers to a part that is not there"),
-        ({"array": "99"}, "99"),
-        ({"import": "os"}, "import"),
-        ({"type": "os.system"}, "os.system"),
-        ({"texts": "description"}, "where texts should"),
-        ({"text array": ["description", [1], 10**12]}, "where texts should"),
-        ({"masked": [{"objects": [[1], [1]]}, {"objects": [[1], [1]]}]}, "mask"),
-        ({"objects": [[-1], [1]]}, "negative"),
-        ({"dict": [[[], 1]]}, "unhashable"),
-        ({"scalar": ["float64", "1"]}, "where a number should"),
-        ({"tuple": 5}, "where a list should"),
-        ({"slice": [1, 2]}, "where a list should"),
-        ({"float": "os"}, "os"),
-    ],
-)
-def test_values_that_are_none(small, value, said):
-    content, path = small
-    about, arrays, description = taken_apart(content)
-    description["root"] = value
-    assert said in refusal(path, put_together(about, arrays, description))
+def with_attribute(name):
+    return lambda about, description: description["things"][-1][1].update({name: 1})
 
 
-def test_what_is_no_model(small):
-    content, path = small
-    about, arrays, description = taken_apart(content)
-    labels = [name for name, _ in description["things"]].index("LabelSpace")
-    for root in (5, {"tuple": []}, {"thing": labels}):
-        described = {**description, "root": root}
-        assert "no fitted model" in refusal(path, put_together(about, arrays, described))
-    nested = 1
-    for _ in range(100):
-        nested = [nested]
-    described = {**description, "root": nested}
-    assert "nested too deeply" in refusal(path, put_together(about, arrays, described))
+NESTED = 1
+for _ in range(100):
+    NESTED = [NESTED]
+
+ALTERED = [
+    (with_root({"thing": 99}), "refers to a part that is not there"),
+    (with_root({"thing": -1}), "refers to a part that is not there"),
+    (with_root({"array": "99"}), "99"),
+    (with_root({"import": "os"}), "import"),
+    (with_root({"type": "os.system"}), "os.system"),
+    (with_root({"texts": "description"}), "where texts should"),
+    (with_root({"text array": ["description", [1], 10**12]}), "where texts should"),
+    (with_root({"masked": [{"objects": [[1], [1]]}, {"objects": [[1], [1]]}]}), "mask"),
+    (with_root({"objects": [[-1], [1]]}), "negative"),
+    (with_root({"dict": [[[], 1]]}), "unhashable"),
+    (with_root({"scalar": ["float64", "1"]}), "where a number should"),
+    (with_root({"tuple": 5}), "where a list should"),
+    (with_root({"slice": [1, 2]}), "where a list should"),
+    (with_root({"float": "os"}), "os"),
+    (with_root(NESTED), "nested too deeply"),
+    (with_root(5), "no fitted model"),
+    (with_root({"thing": 0}), "no fitted model"),
+    *((with_attribute(name), "to be set") for name in ("predict", "__class__", "not a name")),
+    (lambda about, description: description["things"][-1][1].pop("alpha"), "lacks alpha"),
+    (
+        lambda about, description: description["things"][0].__setitem__(0, "Quantum"),
+        "install a new",
+    ),
+    (
+        lambda about, _: about.update(format_version="2"),
+        "version '2' .* reads version 3 only; load",
+    ),
+    (
+        lambda about, _: about.update(format_version="4"),
+        "version '4' .* reads version 3 only; load",
+    ),
+]
 
 
-@pytest.mark.parametrize("name", ["predict", "__class__", "not a name", "coef_", "fit"])
-def test_no_attribute_takes_the_place_of_a_method(small, name):
+@pytest.mark.parametrize(("change", "said"), ALTERED)
+def test_descriptions_that_make_no_model(small, change, said):
     content, path = small
     about, arrays, description = taken_apart(content)
-    description["things"][-1][1][name] = 1
-    assert "to be set" in refusal(path, put_together(about, arrays, description))
-
-
-def test_a_parameter_is_missing(small):
-    content, path = small
-    about, arrays, description = taken_apart(content)
-    del description["things"][-1][1]["alpha"]
-    assert "lacks alpha" in refusal(path, put_together(about, arrays, description))
+    about["library_version"] = "\ud800\x1b[2J"
+    change(about, description)
+    message = refusal(path, put_together(about, arrays, description))
+    assert re.search(said, message)
+    message.encode()  # it can be printed
 
 
 # --- what compiled code would believe ------------------------------------------------------------
@@ -425,12 +388,3 @@ def test_digests_of_a_large_file(tmp_path, monkeypatch):
         assert "digest" in refusal(path, bytes(damaged), verify=True)
     path.write_bytes(content)
     assert load_model(path, verify=True).n_labels_ == 30
-
-
-@pytest.mark.parametrize("name", ["verify", "memory_map"])
-def test_other_ways_to_load(small, name):
-    content, path = small
-    path.write_bytes(content)
-    for value in ("yes", 1, None):
-        with pytest.raises(ValueError, match=f"{name} must be True, False or 'auto', and is"):
-            load_model(path, **{name: value})
