@@ -189,9 +189,7 @@ FORGED = {
     "fewer columns": lambda m: setattr(_encoder(m), "_n_features_outs", [3]),
     "unsorted numbers": lambda m: _encoder(m).categories_.__setitem__(1, np.array([3, 1, 0, 2])),
     "no category": lambda m: _encoder(m).categories_.__setitem__(1, np.array([])),
-    "a group out of range": lambda m: setattr(
-        _encoder(m), "_default_to_infrequent_mappings", [np.array([0, 1, 9, 2]), None, None]
-    ),
+    "a group out of range": lambda m: _encoder(m)._default_to_infrequent_mappings[0].fill(9),
     "a category to drop": lambda m: setattr(
         _encoder(m), "_drop_idx_after_grouping", np.array([7, None, 0], dtype=object)
     ),

@@ -165,6 +165,13 @@ def test_terms_of_a_given_vocabulary_that_no_text_has():
     np.testing.assert_array_equal(run(counts_graph(vectoriser), texts)["counts"], expected)
 
 
+def test_a_character_that_becomes_two_parts_words():
+    vectoriser = CountVectorizer(strip_accents="unicode", ngram_range=(1, 2)).fit(["aa bb"])
+    texts = ["aa bb", "aa ㎏ bb", "aa ² bb"]
+    expected = vectoriser.transform(texts).toarray()
+    np.testing.assert_array_equal(run(counts_graph(vectoriser), texts)["counts"], expected)
+
+
 def test_a_graph_is_written_the_same_way_twice():
     vectoriser = CountVectorizer().fit(TEXTS)
     first, second = (counts_graph(vectoriser).SerializeToString() for _ in range(2))
