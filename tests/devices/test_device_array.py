@@ -9,9 +9,8 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.core import _devices as devices
 from compactlearn.core._device_array import _UFUNCS, FUNCTIONS, DeviceArray
-from compactlearn.core._devices import compressed, dense_beside, host, labels_on_host
+from compactlearn.core._devices import compressed, dense_beside, labels_on_host
 from tests.devices.places import PLACES, difference
 from tests.makers import modest
 
@@ -217,16 +216,3 @@ def test_labels_come_to_the_host_by_their_ones(dtype, place):
     found = labels_on_host(place.make(Y))
     assert scipy.sparse.issparse(found)
     same(found.toarray(), Y)
-
-
-def test_labels_that_are_none_come_as_they_are(place):
-    same(labels_on_host(place.make(2 * np.eye(3))), 2 * np.eye(3))
-    assert isinstance(labels_on_host(place.make(np.arange(3))), np.ndarray)
-
-
-def test_numpy_is_left_alone():
-    for array in (A, [1.0], scipy.sparse.eye_array(2), None):
-        assert devices.wrap(array) is array
-        assert devices.unwrap(array) is array
-        assert host(array) is array
-        assert devices.library_of(array) is None

@@ -102,22 +102,6 @@ def test_embeddings_agree_with_numpy(embedding, place):
     assert difference(there.decode(place.make(codes)), here.decode(codes)) < CLOSE
 
 
-@pytest.mark.parametrize("method", ["exact", "nystroem"])
-def test_kernel_maps_agree_with_numpy(method, place):
-    settings = {"algorithm": method, "n_components": 10, "random_state": 0}
-    here, there = KernelMap(**settings).fit(X), KernelMap(**settings).fit(place.make(X))
-    found = there.transform(place.make(X))
-    assert place.has(found)
-    assert difference(found, here.transform(X)) < CLOSE
-    for found, expected in (
-        (there.gram(), here.gram()),
-        (there.rows(place.make(X)), here.rows(X)),
-        (there.landmarks_, here.landmarks_),
-    ):
-        assert place.has(found)
-        assert difference(found, expected) < CLOSE
-
-
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
 @modest
 @given(
@@ -187,15 +171,6 @@ def test_tensors_of_any_layout(change):
     assert difference(found, scores_of(rows.detach().numpy().copy(), Y)) < CLOSE
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "int8", "bool"])
-def test_types_of_numbers(dtype):
-    rows = (10 * X).astype(dtype)
-    found = scores_of(torch.asarray(rows), torch.asarray(Y))
-    expected = scores_of(rows.astype(np.float64), Y)
-    assert found.dtype == torch.float64
-    assert difference(found, expected) < CLOSE
-
-
 def test_x_decides_the_place_and_the_others_follow(place):
     expected = scores_of(X, Y)
     rows = place.make(X)
@@ -254,11 +229,3 @@ def test_tools_around_a_classifier(place):
     np.testing.assert_array_equal(
         clone(tuned).fit(rows, labels).predict(rows), clone(tuned).fit(X, Y).predict(X)
     )
-
-
-@pytest.mark.parametrize("embedding", [PLST(3), CPLST(3)], ids=lambda e: type(e).__name__)
-def test_labels_are_encoded_where_the_embedding_is(place, embedding):
-    expected = clone(embedding).fit(X, Y).encode(Y)
-    found = clone(embedding).fit(place.make(X), place.make(Y)).encode(Y)
-    assert type(found) is type(place.make(X))
-    assert difference(found, expected) < CLOSE

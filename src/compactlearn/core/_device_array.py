@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any, Self
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -58,27 +58,30 @@ _UFUNCS: dict[Any, Callable[..., Any] | str] = {
     np.isnan: "isnan",
 }
 
-# NumPy's functions, by name, with what stands for each; filled by core/_device_functions.py.
+
+# NumPy's functions, and methods of its arrays by name; filled by core/_device_functions.py.
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
+METHODS: dict[str, Callable[..., Any]] = {}
 
 
 def namespace_of(raw: Any) -> Any:
-    """The library of an array, with the names of the standard."""
+    """Return the library of an array, with the names of the standard."""
     compat = require(
         "array_api_compat", extra="arrays", purpose="fitting arrays of other libraries than NumPy"
     )
     return compat.array_namespace(raw)
 
 
-class _Indexed:
-    """Shape and type, and parts by slices, numbers, lists of places and masks."""
+class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of another library, with as much of NumPy's interface as this package uses."""
 
-    __slots__ = ()
+    __slots__ = ("raw", "xp")
 
-    raw: Any
-    xp: Any
-    like: Any
-    beside: Any
+    def __init__(self, raw: Any, xp: Any = None) -> None:
+        self.raw = raw
+        self.xp = namespace_of(raw) if xp is None else xp
+
+    # ---- what it is ---------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,182 +102,6 @@ class _Indexed:
     @property
     def device(self) -> Any:
         return self.raw.device
-
-    def __getitem__(self, key: Any) -> Any:
-        key = key if isinstance(key, tuple) else (key,)
-        raw, xp = self.raw, self.xp
-        arrays = [place for place, part in enumerate(key) if _is_array(part)]
-        if not arrays:
-            plain, turned = _forward(key, self.shape)
-            raw = raw[plain]
-            return self.like(xp.flip(raw, axis=turned) if turned else raw)
-        if len(arrays) == 2 and len(key) == 2:
-            rows, columns = (self._places(part) for part in key)
-            if rows.ndim == 2:  # as np.ix_ makes them
-                raw = xp.take(raw, xp.reshape(rows, (-1,)), axis=0)
-                return self.like(xp.take(raw, xp.reshape(columns, (-1,)), axis=1))
-            flat = rows * self.shape[1] + columns
-            return self.like(xp.take(xp.reshape(raw, (-1,)), flat, axis=0))
-        (place,) = arrays
-        part = key[place]
-        mask = part.dtype == np.bool_ if isinstance(part, DeviceArray) else None
-        if mask and len(key) == 1 and part.ndim == self.ndim:
-            return self.like(raw[part.raw])
-        raw = xp.take(raw, self._places(part), axis=place)
-        others = tuple(slice(None) if _is_array(part) else part for part in key)
-        whole = all(isinstance(part, slice) and part == slice(None) for part in others)
-        return self.like(raw) if whole else self.like(raw)[others]
-
-    def _places(self, part: Any) -> Any:
-        """Which entries along one axis are meant: by their numbers, on the device."""
-        if isinstance(part, DeviceArray):
-            if part.dtype != np.bool_:
-                return part.raw
-            return self.xp.nonzero(part.raw)[0]
-        part = np.asarray(part)
-        if part.dtype == np.bool_:
-            part = np.flatnonzero(part)
-        return self.beside(part.astype(np.int64)).raw
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        key = key if isinstance(key, tuple) else (key,)
-        if isinstance(value, np.ndarray) and value.ndim == 0:
-            value = value.item()
-        if isinstance(value, float | int):
-            raw = value
-        else:
-            raw = self.xp.astype(self.beside(value).raw, self.raw.dtype, copy=False)
-        if any(_is_array(part) for part in key):
-            self._scatter(key, raw)
-            return
-        plain, turned = _forward(key, self.shape)
-        assert not turned
-        self.raw[plain] = raw
-
-    def _scatter(self, key: tuple[Any, ...], raw: Any) -> None:
-        """Write at places that are given by numbers along one axis. The standard leaves that to
-        libraries; where they have it not, everything is made anew, what stays with what it has."""
-        (place,) = (place for place, part in enumerate(key) if _is_array(part))
-        xp, places = self.xp, self._places(key[place])
-        if not places.shape[0]:
-            return
-        if not self.xp.__name__.endswith("strict"):
-            self.raw[(*(slice(None),) * place, places)] = raw
-            return
-        size = self.shape[place]
-        order = xp.full((size,), -1, dtype=xp.int64, device=self.device)
-        every = xp.arange(size, dtype=xp.int64, device=self.device)
-        chosen = xp.any(xp.expand_dims(every, axis=1) == xp.expand_dims(places, axis=0), axis=1)
-        # The k-th of the places in ascending order holds the row of `raw` with its number.
-        ranks = xp.argsort(places)
-        counted = xp.cumulative_sum(xp.astype(chosen, xp.int64)) - 1
-        order = xp.where(chosen, counted, order)
-        if isinstance(raw, float | int):
-            new = xp.full_like(self.raw, raw)
-        else:
-            shape = tuple(places.shape[0] if p == place else n for p, n in enumerate(self.shape))
-            new = xp.take(xp.broadcast_to(raw, shape), ranks, axis=place)
-            new = xp.take(new, xp.where(chosen, order, xp.zeros_like(order)), axis=place)
-        mask = xp.reshape(chosen, tuple(size if p == place else 1 for p in range(self.ndim)))
-        self.raw[...] = xp.where(mask, new, self.raw)
-
-
-class _Reduced(_Indexed):
-    """Sums and extremes, other shapes and types, and arithmetic in place."""
-
-    __slots__ = ()
-
-    dtype_of: Any
-    filled: Any
-    operand: Any
-
-    def astype(self, dtype: Any, copy: bool = True) -> Any:
-        return self.like(self.xp.astype(self.raw, self.dtype_of(dtype), copy=copy))
-
-    def copy(self) -> Any:
-        return self.like(self.xp.asarray(self.raw, copy=True))
-
-    def reshape(self, *shape: Any) -> Any:
-        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        return self.like(self.xp.reshape(self.raw, tuple(shape)))
-
-    def ravel(self) -> Any:
-        return self.reshape(-1)
-
-    def sum(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        if self.dtype == np.bool_:
-            return self.astype(np.int64).sum(axis, dtype, keepdims)
-        kind = None if dtype is None else self.dtype_of(dtype)
-        return self.like(self.xp.sum(self.raw, axis=axis, dtype=kind, keepdims=keepdims))
-
-    def mean(self, axis: Any = None) -> Any:
-        return self.like(self.xp.mean(self.raw, axis=axis))
-
-    def max(self, axis: Any = None, initial: float | None = None) -> Any:
-        return self._extreme("max", axis, initial)
-
-    def min(self, axis: Any = None, initial: float | None = None) -> Any:
-        return self._extreme("min", axis, initial)
-
-    def _extreme(self, name: str, axis: Any, initial: float | None) -> Any:
-        if initial is None:
-            return self.like(getattr(self.xp, name)(self.raw, axis=axis))
-        if not self.size:
-            kept = [n for place, n in enumerate(self.shape) if axis not in (None, place)]
-            return self.filled(kept, initial)
-        found = self._extreme(name, axis, None)
-        return np.maximum(found, initial) if name == "max" else np.minimum(found, initial)
-
-    def all(self, axis: Any = None) -> Any:
-        return self.like(self.xp.all(self.raw, axis=axis))
-
-    def any(self, axis: Any = None) -> Any:
-        return self.like(self.xp.any(self.raw, axis=axis))
-
-    def argmax(self, axis: Any = None) -> Any:
-        return self.like(self.xp.argmax(self.raw, axis=axis))
-
-    def item(self) -> Any:
-        return self.raw.item() if hasattr(self.raw, "item") else float(self.raw)
-
-    def cumsum(self, axis: int = 0) -> Any:
-        return self.like(self.xp.cumulative_sum(self.raw, axis=axis))
-
-    # In place, as NumPy's own: where views of an array are filled, it is.
-
-    def _own(self, other: Any) -> Any:
-        """The other operand in the type that this array has and keeps."""
-        value = self.operand(other)
-        own = self.raw.dtype
-        return value if isinstance(value, float | int) else self.xp.astype(value, own, copy=False)
-
-    def __iadd__(self, other: Any) -> Self:
-        self.raw += self._own(other)
-        return self
-
-    def __isub__(self, other: Any) -> Self:
-        self.raw -= self._own(other)
-        return self
-
-    def __imul__(self, other: Any) -> Self:
-        self.raw *= self._own(other)
-        return self
-
-    def __itruediv__(self, other: Any) -> Self:
-        self.raw /= self._own(other)
-        return self
-
-
-class DeviceArray(_Reduced, np.lib.mixins.NDArrayOperatorsMixin):
-    """An array of another library, with as much of NumPy's manners as this package asks for."""
-
-    __slots__ = ("raw", "xp")
-
-    def __init__(self, raw: Any, xp: Any = None) -> None:
-        self.raw = raw
-        self.xp = namespace_of(raw) if xp is None else xp
-
-    # ---- what it is ---------------------------------------------------------------------------
 
     @property
     def T(self) -> DeviceArray:
@@ -308,20 +135,60 @@ class DeviceArray(_Reduced, np.lib.mixins.NDArrayOperatorsMixin):
         return self.raw
 
     def __setstate__(self, raw: Any) -> None:
-        self.raw = raw
-        self.xp = namespace_of(self.raw)
+        self.raw, self.xp = raw, namespace_of(raw)
+
+    # ---- parts --------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        key = key if isinstance(key, tuple) else (key,)
+        raw, xp = self.raw, self.xp
+        arrays = [place for place, part in enumerate(key) if _is_array(part)]
+        if not arrays:
+            plain, turned = _forward(key, self.shape)
+            raw = raw[plain]
+            return self.like(xp.flip(raw, axis=turned) if turned else raw)
+        if len(arrays) == 2 and len(key) == 2:
+            rows, columns = (_places(self, part) for part in key)
+            if rows.ndim == 2:  # as np.ix_ makes them
+                raw = xp.take(raw, xp.reshape(rows, (-1,)), axis=0)
+                return self.like(xp.take(raw, xp.reshape(columns, (-1,)), axis=1))
+            flat = rows * self.shape[1] + columns
+            return self.like(xp.take(xp.reshape(raw, (-1,)), flat, axis=0))
+        (place,) = arrays
+        part = key[place]
+        mask = part.dtype == np.bool_ if isinstance(part, DeviceArray) else None
+        if mask and len(key) == 1 and part.ndim == self.ndim:
+            return self.like(raw[part.raw])
+        raw = xp.take(raw, _places(self, part), axis=place)
+        others = tuple(slice(None) if _is_array(part) else part for part in key)
+        whole = all(isinstance(part, slice) and part == slice(None) for part in others)
+        return self.like(raw) if whole else self.like(raw)[others]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key = key if isinstance(key, tuple) else (key,)
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
+        if not isinstance(value, float | int):
+            value = self.xp.astype(self.beside(value).raw, self.raw.dtype, copy=False)
+        if any(_is_array(part) for part in key):
+            _write_at(self, key, value)
+            return
+        plain, turned = _forward(key, self.shape)
+        assert not turned
+        self.raw[plain] = value
 
     # ---- others beside it ---------------------------------------------------------------------
 
     def like(self, raw: Any) -> DeviceArray:
+        """Return another array of the library, wrapped."""
         return DeviceArray(raw, self.xp)
 
     def dtype_of(self, dtype: Any) -> Any:
-        """A NumPy type by the library's own name."""
+        """Return a NumPy type by the library's own name."""
         return getattr(self.xp, _name_of(dtype))
 
     def beside(self, value: Any) -> DeviceArray:
-        """Any array on this one's device; floats become float64."""
+        """Return any array on this one's device; floats become float64."""
         if isinstance(value, DeviceArray):
             return value
         value = np.asarray(value)
@@ -330,17 +197,13 @@ class DeviceArray(_Reduced, np.lib.mixins.NDArrayOperatorsMixin):
         return self.like(self.xp.asarray(value, device=self.device))
 
     def filled(self, shape: Any, value: float, dtype: Any = None) -> DeviceArray:
-        """A new array of one value on this one's device."""
+        """Return a new array of one value on this one's device."""
         kind = self.dtype_of(np.float64 if dtype is None else dtype)
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         return self.like(self.xp.full(shape, value, dtype=kind, device=self.device))
 
-    def identity(self, size: int) -> DeviceArray:
-        """The identity matrix on this one's device."""
-        return self.like(self.xp.eye(size, dtype=self.xp.float64, device=self.device))
-
     def operand(self, value: Any) -> Any:
-        """What the library takes: its own arrays and Python's numbers."""
+        """Return what the library takes: its own arrays and Python's numbers."""
         if isinstance(value, DeviceArray):
             return value.raw
         if isinstance(value, np.ndarray) and value.ndim:
@@ -350,6 +213,12 @@ class DeviceArray(_Reduced, np.lib.mixins.NDArrayOperatorsMixin):
         return value
 
     # ---- NumPy's protocols --------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a method of NumPy's arrays, from the table."""
+        if name not in METHODS:
+            raise AttributeError(f"An array on a device has no attribute {name!r}.")
+        return partial(METHODS[name], self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
         out = keywords.pop("out", None)
@@ -366,13 +235,16 @@ class DeviceArray(_Reduced, np.lib.mixins.NDArrayOperatorsMixin):
         if out is None:
             return found
         (target,) = out
-        target[...] = found
+        target[...] = found  # in place: where views of an array are filled, it is
         return target
 
     def __array_function__(self, func: Any, types: Any, args: Any, keywords: Any) -> Any:
         if func not in FUNCTIONS:
             raise TypeError(f"np.{func.__name__} has no counterpart for arrays on a device.")
         return FUNCTIONS[func](*args, **keywords)
+
+
+# ---- operands -----------------------------------------------------------------------------------
 
 
 def _promoted(owner: DeviceArray, operands: list[Any]) -> list[Any]:
@@ -402,6 +274,30 @@ def _arrays(owner: DeviceArray, operands: list[Any]) -> list[Any]:
     ]
 
 
+def _places(a: DeviceArray, part: Any) -> Any:
+    """Return the numbers of the entries along one axis that are meant, on the device."""
+    if isinstance(part, DeviceArray):
+        return part.raw if part.dtype != np.bool_ else a.xp.nonzero(part.raw)[0]
+    part = np.asarray(part)
+    if part.dtype == np.bool_:
+        part = np.flatnonzero(part)
+    return a.beside(part.astype(np.int64)).raw
+
+
+def _write_at(a: DeviceArray, key: tuple[Any, ...], value: Any) -> None:
+    """Write at numbered places along one axis; where a library cannot, one after the other."""
+    (axis,) = (axis for axis, part in enumerate(key) if _is_array(part))
+    before, places = (slice(None),) * axis, _places(a, key[axis])
+    if not a.xp.__name__.endswith("strict"):
+        a.raw[(*before, places)] = value
+        return
+    shape = (*a.shape[:axis], places.shape[0], *a.shape[axis + 1 :])
+    each = value if isinstance(value, float | int) else a.xp.broadcast_to(value, shape)
+    for k in range(places.shape[0]):
+        at = (*before, int(places[k]), ...)
+        a.raw[at] = each if isinstance(each, float | int) else each[(*before, k, ...)]
+
+
 @cache
 def _name_of(dtype: Any) -> str:
     return np.dtype(dtype).name
@@ -414,8 +310,8 @@ def _is_array(part: Any) -> bool:
 def _forward(
     key: tuple[Any, ...], shape: tuple[int, ...]
 ) -> tuple[tuple[Any, ...], tuple[int, ...]]:
-    """The key with whole axes read forwards, within bounds and all axes named, as the standard has
-    it, and the axes that are to be turned round afterwards."""
+    """Return the key as the standard has it: axes read forwards, within bounds, all of them named;
+    and the axes that are to be turned round afterwards."""
     named = sum(part is not None and part is not Ellipsis for part in key)
     plain: list[Any] = []
     turned: list[int] = []
@@ -442,5 +338,5 @@ def _forward(
 
 @cache
 def in_numpy(kind: Any) -> np.dtype[Any]:
-    """What NumPy calls a type of a library: ``torch.float64`` is ``float64``."""
+    """Return the NumPy type of a library's type: ``torch.float64`` is ``float64``."""
     return np.dtype(str(kind).rpartition(".")[2])

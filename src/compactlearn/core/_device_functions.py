@@ -1,4 +1,4 @@
-"""What stands for NumPy's functions where arrays are on a device."""
+"""Counterparts of NumPy's functions and methods where arrays are on a device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.core._device_array import FUNCTIONS, DeviceArray
+from compactlearn.core._device_array import FUNCTIONS, METHODS, DeviceArray
+
+_ALSO_FUNCTIONS = ("all", "any", "argmax", "cumsum", "max", "min", "ravel", "reshape", "sum")
 
 
 def _together(values: Sequence[Any]) -> tuple[DeviceArray, list[Any]]:
@@ -112,8 +114,79 @@ def _factors(name: str) -> Callable[..., tuple[DeviceArray, ...]]:
     return factors
 
 
+def _reshape(a: DeviceArray, *shape: Any) -> DeviceArray:
+    shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    return a.like(a.xp.reshape(a.raw, tuple(shape)))
+
+
+def _sum(
+    a: DeviceArray, axis: Any = None, dtype: Any = None, keepdims: bool = False
+) -> DeviceArray:
+    if a.dtype == np.bool_:
+        a = _astype(a, np.int64)
+    kind = None if dtype is None else a.dtype_of(dtype)
+    return a.like(a.xp.sum(a.raw, axis=axis, dtype=kind, keepdims=keepdims))
+
+
+def _astype(a: DeviceArray, dtype: Any, copy: bool = True) -> DeviceArray:
+    return a.like(a.xp.astype(a.raw, a.dtype_of(dtype), copy=copy))
+
+
+def _reduced(name: str) -> Callable[..., DeviceArray]:
+    """Return a reduction by its name in the standard."""
+
+    def reduced(a: DeviceArray, axis: Any = None) -> DeviceArray:
+        return a.like(getattr(a.xp, name)(a.raw, axis=axis))
+
+    return reduced
+
+
+def _extreme(name: str, better: np.ufunc) -> Callable[..., Any]:
+    """Return the largest or the smallest entries; an empty axis has ``initial``."""
+
+    def extreme(a: DeviceArray, axis: Any = None, initial: float | None = None) -> Any:
+        if initial is not None and not a.size:
+            return a.filled([n for k, n in enumerate(a.shape) if axis not in (None, k)], initial)
+        found = _reduced(name)(a, axis)
+        return found if initial is None else better(found, initial)
+
+    return extreme
+
+
+def _cumsum(a: DeviceArray, axis: int = 0) -> DeviceArray:
+    return a.like(a.xp.cumulative_sum(a.raw, axis=axis))
+
+
+def _item(a: DeviceArray) -> Any:
+    return a.raw.item() if hasattr(a.raw, "item") else float(a.raw)
+
+
+def _identity(a: DeviceArray, size: int) -> DeviceArray:
+    return a.like(a.xp.eye(size, dtype=a.xp.float64, device=a.device))
+
+
+METHODS.update(
+    {
+        "all": _reduced("all"),
+        "any": _reduced("any"),
+        "argmax": _reduced("argmax"),
+        "astype": _astype,
+        "copy": lambda a: a.like(a.xp.asarray(a.raw, copy=True)),
+        "cumsum": _cumsum,
+        "identity": _identity,
+        "item": _item,
+        "max": _extreme("max", np.maximum),
+        "mean": _reduced("mean"),
+        "min": _extreme("min", np.minimum),
+        "ravel": lambda a: _reshape(a, -1),
+        "reshape": _reshape,
+        "sum": _sum,
+    }
+)
+
 FUNCTIONS.update(
     {
+        **{getattr(np, name): METHODS[name] for name in _ALSO_FUNCTIONS},
         np.ndim: lambda a: a.ndim,
         np.shape: lambda a: a.shape,
         np.size: lambda a: a.size,
@@ -126,19 +199,10 @@ FUNCTIONS.update(
         np.vstack: _vstack,
         np.append: _append,
         np.split: _split,
-        np.reshape: DeviceArray.reshape,
-        np.ravel: DeviceArray.ravel,
         np.broadcast_to: lambda a, shape: a.like(a.xp.broadcast_to(a.raw, tuple(shape))),
         np.tile: lambda a, repetitions: a.like(a.xp.tile(a.raw, tuple(repetitions))),
         np.where: _where,
         np.diag: lambda a: a.like(a.xp.linalg.diagonal(a.raw)),
-        np.sum: DeviceArray.sum,
-        np.max: DeviceArray.max,
-        np.min: DeviceArray.min,
-        np.all: DeviceArray.all,
-        np.any: DeviceArray.any,
-        np.argmax: DeviceArray.argmax,
-        np.cumsum: DeviceArray.cumsum,
         np.count_nonzero: _count_nonzero,
         np.trace: lambda a: a.like(a.xp.linalg.trace(a.raw)),
         np.sort: _sort,

@@ -1,8 +1,7 @@
-"""The entry point for arrays of other libraries than NumPy: which they are, in, and out again.
+"""Arrays of other libraries than NumPy: wrapped, unwrapped, moved to the host.
 
-scikit-learn's convention is kept: arrays of other libraries are worked on as such while
-``sklearn.config_context(array_api_dispatch=True)`` holds, and X decides where: labels and weights
-follow it. Without the switch everything becomes NumPy arrays, and what cannot is refused.
+As in scikit-learn, they are worked on as such within ``config_context(array_api_dispatch=True)``,
+and labels and weights follow X. Without the switch they become NumPy arrays, or raise ValueError.
 """
 
 from __future__ import annotations
@@ -22,9 +21,7 @@ from compactlearn.core import _memory as memory
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.core._optional import require
 
-__all__ = ["DeviceArray", "host", "is_array", "library_of", "unwrap", "wrap"]
-
-assert device_functions is not None  # imported for the table that it fills
+assert device_functions is not None  # imported for the tables that it fills
 
 LIBRARIES = {"torch": "PyTorch", "cupy": "CuPy", "array_api_strict": "array-api-strict"}
 
@@ -35,7 +32,7 @@ SWITCH = "sklearn.config_context(array_api_dispatch=True)"
 
 
 def library_of(array: Any) -> str | None:
-    """The import name of the library that an array is of; None for NumPy's and all others.
+    """Return the import name of an array's library; None for NumPy's and all others.
 
     >>> library_of(np.zeros(3)) is None
     True
@@ -45,17 +42,17 @@ def library_of(array: Any) -> str | None:
 
 
 def is_array(matrix: Any) -> bool:
-    """Whether a matrix has entries, as opposed to one that only multiplies."""
+    """Return whether a matrix has entries, as opposed to one that only multiplies."""
     return isinstance(matrix, np.ndarray | DeviceArray)
 
 
 def dispatches() -> bool:
-    """Whether arrays of other libraries are to be worked on as such."""
+    """Return whether arrays of other libraries are to be worked on as such."""
     return bool(get_config()["array_api_dispatch"])
 
 
 def place_of(array: Any) -> str:
-    """Library and device of an array, in words.
+    """Return library and device of an array, in words.
 
     >>> place_of(np.zeros(3))
     'NumPy on the CPU'
@@ -69,24 +66,19 @@ def place_of(array: Any) -> str:
 
 
 def wrap(array: Any) -> Any:
-    """An array of another library as one that NumPy's functions accept; all else as it is."""
+    """Wrap an array of another library, so that NumPy's functions accept it; return all else."""
     return DeviceArray(array) if library_of(array) is not None else array
 
 
 def wrap_rows(array: Any, name: str) -> DeviceArray:
-    """Rows or labels of another library, as float64 on their device, or a refusal in words.
-
-    What requires a gradient is detached: a fit is no step of a network.
-    """
+    """Wrap rows or labels of another library, as float64 on their device."""
     if _is_sparse(array):
         raise ValueError(
             f"{name} is a sparse PyTorch tensor, and tensors must be dense; pass "
             f"{name}.to_dense(), or a SciPy matrix, which is fitted on the CPU and stays sparse."
         )
     found = _with_numbers(array, name)
-    array = found.raw
-    kind = str(array.dtype).rpartition(".")[2]
-    if "complex" in kind:
+    if "complex" in str(array.dtype):
         raise ValueError(
             f"Complex data not supported: {name} must hold real numbers, and its type is "
             f"{array.dtype}; pass the real and imaginary parts as columns."
@@ -106,7 +98,7 @@ def _is_sparse(array: Any) -> bool:
 
 
 def _with_numbers(array: Any, name: str) -> DeviceArray:
-    """An array apart from what it was computed by; tensors that have a shape alone are refused."""
+    """Wrap an array without its gradient: a fit is no step of a network."""
     if "meta" in str(array.device):
         raise ValueError(
             f"{name} is a tensor on the device 'meta', where tensors have a shape and no numbers; "
@@ -116,15 +108,7 @@ def _with_numbers(array: Any, name: str) -> DeviceArray:
 
 
 def to_device(rows: Any, device: str) -> DeviceArray:
-    """Rows of the host as a dense PyTorch tensor of float64 on a device.
-
-    Parameters
-    ----------
-    rows : ndarray or sparse matrix
-        Checked; zeros travel, since tensors are dense.
-    device : str
-        As PyTorch has it: "cuda", "cuda:1", "cpu".
-    """
+    """Move checked rows of the host to a device of PyTorch, "cuda:1" for instance; zeros, too."""
     torch = require("torch", extra="deep", purpose="computing on a device")
     try:
         place = torch.device(device)
@@ -142,7 +126,7 @@ def to_device(rows: Any, device: str) -> DeviceArray:
 
 
 def refuse_without_switch(array: Any, name: str) -> None:
-    """Refuse an array that NumPy cannot read while the switch is off."""
+    """Raise ValueError for an array that NumPy cannot read while the switch is off."""
     library = library_of(array)
     if library is None or dispatches():
         return
@@ -154,7 +138,7 @@ def refuse_without_switch(array: Any, name: str) -> None:
 
 
 def compressed(matrix: DeviceArray) -> Any:
-    """A dense matrix on a device as CSR on the host: its zeros do not travel."""
+    """Return a dense matrix on a device as CSR on the host: its zeros do not travel."""
     xp = matrix.xp
     flat = xp.reshape(matrix.raw, (-1,))
     places = xp.nonzero(flat)[0]
@@ -165,7 +149,7 @@ def compressed(matrix: DeviceArray) -> Any:
 
 
 def labels_on_host(Y: Any) -> Any:
-    """Labels of another library as NumPy or CSR: where they are ones, not the whole matrix."""
+    """Return labels of another library as NumPy or CSR: the places of ones, not the matrix."""
     array = _with_numbers(Y.to_dense() if _is_sparse(Y) else Y, "Y")
     if array.ndim != 2 or array.shape[1] == 1 or array.dtype.kind not in "biuf":
         return host(array)
@@ -178,20 +162,16 @@ def labels_on_host(Y: Any) -> Any:
 
 
 def dense_beside(Y: Any, left: DeviceArray) -> DeviceArray:
-    """A CSR matrix as a dense one of float64 on the device of ``left``; its entries travel, and not
-    its zeros, where the library can write at places."""
-    library = library_of(left.raw)
-    if library == "array_api_strict":
-        return left.beside(Y.toarray())
+    """Return a CSR matrix as a dense one of float64 on the device of ``left``; entries travel."""
     rows = np.repeat(np.arange(Y.shape[0], dtype=np.int64), np.diff(Y.indptr))
     flat = left.beside(rows * Y.shape[1] + Y.indices)
     found = left.filled(Y.shape[0] * Y.shape[1], 0.0)
-    found.raw[flat.raw] = left.beside(Y.data.astype(np.float64)).raw
+    found[flat] = Y.data.astype(np.float64)
     return found.reshape(Y.shape)
 
 
 def decodable(codes: Any) -> Any:
-    """Codes as float64, on their device where they are on one and may stay."""
+    """Return codes as float64, on their device where they are on one and may stay."""
     if library_of(codes) is not None and dispatches():
         return wrap_rows(codes, "codes")
     refuse_without_switch(codes, "codes")
@@ -202,12 +182,12 @@ def decodable(codes: Any) -> Any:
 
 
 def unwrap(array: Any) -> Any:
-    """The library's own array; all else as it is."""
+    """Return the library's own array; all else as it is."""
     return array.raw if isinstance(array, DeviceArray) else array
 
 
 def host(array: Any) -> Any:
-    """A copy as a NumPy array; all else as it is.
+    """Return a copy as a NumPy array; all else as it is.
 
     >>> host(np.zeros(2))
     array([0., 0.])
@@ -224,7 +204,7 @@ def host(array: Any) -> Any:
 
 
 def unwrap_like(found: Any, X: Any) -> Any:
-    """What was made of rows, as an array of the rows' library."""
+    """Return what was made of rows as an array of the rows' library."""
     if not isinstance(X, DeviceArray):
         return found
     if isinstance(found, tuple):
@@ -237,22 +217,18 @@ def unwrap_like(found: Any, X: Any) -> Any:
 
 
 def on_host(model: Any) -> Any:
-    """A fitted model for NumPy arrays: a copy of one on a device, and any other as it is.
-
-    What leaves the device anyway begins here: files, ONNX graphs, explanations, smaller numbers.
-    """
+    """Return a fitted model for NumPy arrays: a copy of one on a device, any other as it is."""
     steps = [step for _, step in getattr(model, "steps", ())]
     on_device = any(hasattr(part, "place_") for part in (model, *steps))
     return _copied(model, {}) if on_device else model
 
 
 def _copied(value: Any, arrays: dict[int, Any]) -> Any:
-    """The value with every array in it on the host. What two parts share they share again: those
-    that came by now are in ``arrays``, by their identity."""
+    """Return the value with every array on the host; ``arrays`` has shared ones by identity."""
     raw = unwrap(value)
     if library_of(raw) is not None:
         if id(raw) not in arrays:
-            arrays[id(raw)] = host(raw)
+            arrays[id(raw)] = host(raw)[()]  # a number where there is no axis
         return arrays[id(raw)]
     if isinstance(value, dict):
         return {key: _copied(part, arrays) for key, part in value.items()}
@@ -287,7 +263,7 @@ class OnDevices:
 
 
 def free_bytes(array: Any) -> int | None:
-    """Memory that is free where an array is; None where that is not known."""
+    """Return the memory that is free where an array is; None where that is not known."""
     raw = unwrap(array)
     library = library_of(raw)
     if library == "cupy":
@@ -305,7 +281,7 @@ def free_bytes(array: Any) -> int | None:
 
 @contextmanager
 def full_in_words(X: Any) -> Iterator[None]:
-    """Turn a library's own error, where its device is full, into one that says what to do."""
+    """Turn a library's own error of a full device into a MemoryError that says what to do."""
     try:
         yield
     except Exception as error:
