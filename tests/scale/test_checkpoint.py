@@ -133,7 +133,7 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     later = [*BLOCKS[:3], (X[75:100] + 1, Y[75:100]), *BLOCKS[4:]]
     with pytest.raises(ValueError, match="of other data: block 3 is not the one that was summed"):
         CMLLClassifier().fit_blocks(later, checkpoint=path)
-    with pytest.raises(ValueError, match="7 blocks had been summed, and there are 2; remove"):
+    with pytest.raises(ValueError, match="7 blocks were summed, and there are 2; remove"):
         CMLLClassifier().fit_blocks(BLOCKS[:2], checkpoint=path)
     wider = [(np.hstack([a, a]), b) for a, b in BLOCKS]
     with pytest.raises(ValueError, match=r"another fit: its (number of features|first block) is"):

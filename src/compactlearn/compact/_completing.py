@@ -1,17 +1,12 @@
 """Unknown labels filled in before a method is solved, for all rows and again for those of a fold.
 
-Where labels and features are both kept and the learner is the built-in ridge, a fit of completed
-labels is the ridge of each label on the rows that know it, exactly: the cells are what this ridge
-predicts for them (:func:`compactlearn.linalg._filling.fill_by_ridge`). Every other method is solved
-for labels that are completed by a ridge and by codes of what it does not explain
-(:func:`~compactlearn.linalg._filling.fill_by_codes`). The two strengths of that are those by which
-known cells, a tenth of them held out, are best told from the others.
-
-The methods' own reconstructions do not serve as well: codes of a row are made of its labels, filled
-ones among them, and with as many codes as are usual they give back what was filled in.
-
-Nothing that has met a row's labels may take part in its honest score, and cells filled from all
-rows have. So models of some of the folds complete the labels of these folds by themselves.
+Where labels and features are both kept and the learner is the built-in ridge, the cells are what
+this ridge predicts for them, so that the fit is the ridge of each label on the rows that know it,
+exactly (:func:`compactlearn.linalg._filling.fill_by_ridge`). Every other method is solved for
+labels completed by a ridge and by codes of what it does not explain
+(:func:`~compactlearn.linalg._filling.fill_by_codes`), with the two strengths by which held-out
+known cells are predicted best. Models of some of the folds complete the labels of these folds by
+themselves, so that no row's labels take part in its out-of-fold score.
 """
 
 from __future__ import annotations
@@ -63,7 +58,7 @@ class Completion:
     share: float | None = None  # of the noise, that codes are shrunken by; None: the ridge alone
 
     def fill(self, pair: RowsPair, unknown: Any) -> Any:
-        """The right block of a pair with its unknown cells filled."""
+        """Return the right block of a pair with its unknown cells filled."""
         if not unknown.nnz:
             return pair.right
         if self.share is None:
@@ -73,7 +68,7 @@ class Completion:
 
 
 def noise(pair: RowsPair, unknown: Any) -> float:
-    """About the largest singular value that labels would have if all cells were independent.
+    """Return about the largest singular value of labels if all cells were independent.
 
     A matrix of independent cells of deviation s has singular values up to s (sqrt(N) + sqrt(M)),
     and unknown cells hold no noise.
@@ -88,7 +83,7 @@ def noise(pair: RowsPair, unknown: Any) -> float:
 
 
 def choose_completion(pair: RowsPair, unknown: Any) -> Completion:
-    """The penalty and the share by which held-out known cells are told best."""
+    """Return the penalty and the share by which held-out known cells are predicted best."""
     unit = resolved_penalty("auto", pair)
     n_rows, n_labels = unknown.shape
     free = memory.available_bytes()
@@ -112,7 +107,7 @@ def choose_completion(pair: RowsPair, unknown: Any) -> Completion:
 def _loss_of(
     pair: RowsPair, hidden: NDArray[np.bool_], judges: NDArray[np.bool_], unit: float
 ) -> Callable[[tuple[int, int]], float]:
-    """Squared errors of held-out cells, for a penalty and a share by their places."""
+    """Return a function of places on the grid: squared errors of held-out cells."""
     Y = pair.right.toarray()
     mask = hidden | judges
     marks = scipy.sparse.csr_array(mask.astype(np.float64))
@@ -142,7 +137,7 @@ def _descended(loss: Callable[[tuple[int, int]], float], place: tuple[int, int])
 
 
 def keeps_everything(embedding: Embedding, pair: Pair) -> bool:
-    """Whether a method regresses the labels themselves on all the features."""
+    """Return whether a method regresses the labels themselves on all the features."""
     plan = embedding.plan(pair.n_left, pair.n_right, pair.given_left)
     return plan.components == 0 and plan.keeps_features
 
@@ -167,7 +162,7 @@ def completed(
 def with_completed(
     training: TrainingRows, rows: RowsPair, unknown: Any, completion: Completion
 ) -> TrainingRows:
-    """The training rows with labels completed so."""
+    """Return the training rows with labels completed so."""
     right = completion.fill(rows, unknown)
     pair: Pair
     if isinstance(training.pair, MomentsPair):

@@ -19,12 +19,6 @@ from compactlearn.core._unknown_labels import expected_counts
 
 Array = NDArray[np.float64]
 
-__all__ = [
-    "base_scores",
-    "rows_of_zeros",
-    "with_base_scores",
-]
-
 
 def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
     """Return which rows of a matrix hold nothing but zeros.
@@ -40,15 +34,7 @@ def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
 
 
 def base_scores(X: Any, Y: Any, weights: Array | None, unknown: Any) -> Array | None:
-    """Return the log-odds of the frequencies of labels; None where the rows are not sparse.
-
-    Parameters
-    ----------
-    X, Y : training rows and their labels
-    weights : ndarray of shape (n_rows,) or None
-    unknown : sparse matrix of shape (n_rows, n_labels) or None
-        Ones where a label is not known.
-    """
+    """Return the log-odds of the frequencies of labels; None where the rows are not sparse."""
     if not scipy.sparse.issparse(X):
         return None
     total = float(X.shape[0] if weights is None else weights.sum())
@@ -57,16 +43,7 @@ def base_scores(X: Any, Y: Any, weights: Array | None, unknown: Any) -> Array | 
 
 
 def with_base_scores(scores: Array, X: Any, base: Array | None) -> Array:
-    """Return scores with those of rows of zeros replaced; None replaces nothing.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows, n_columns)
-        They are changed.
-    X : array or sparse matrix of shape (n_rows, n_features)
-    base : ndarray of shape (n_columns,) or None
-        The scores of a row of zeros.
-    """
+    """Replace the scores of rows of zeros in place, by ``base`` where it is not None."""
     if base is not None:
         scores[rows_of_zeros(X)] = base
     return scores

@@ -1,16 +1,10 @@
 """Missing positives and flipped labels: which rates a classifier is asked to correct for.
 
-``positive_unlabelled=True``: an absent label may be a missing positive. ``label_noise``: labels
-were flipped at given rates, or at rates that are estimated. Both are a
-:class:`~compactlearn.core._label_correction.Correction` of the labels that the method, the decoder
-and the threshold then see.
-
-Rates are estimated from honest scores. Among the rows that score lowest for a label, those of a
-label that is well told have it only where it was flipped, so that its frequency there is the rate
-of false positives; among those that score highest, the share without it is that of false negatives.
-Labels that are told less well have more of both, so the rates are taken from the labels in which
-they are lowest, and are the same for all labels. They are upper bounds on average: where no label
-can be told with certainty, what cannot be told counts as noise.
+Rates of ``label_noise="auto"`` are estimated from out-of-fold scores. Among the rows that score
+lowest for a label that is predicted well, its frequency is the rate of false positives; among those
+that score highest, the share without it is that of false negatives. Labels that are predicted less
+well have more of both, so the rates are taken from the labels in which they are lowest, and are the
+same for all labels. They are upper bounds on average.
 """
 
 from __future__ import annotations
@@ -43,25 +37,25 @@ CLEAREST = 0.25  # of the labels, whose rates are averaged: one alone would be t
 
 
 def is_corrected(classifier: Any) -> bool:
-    """Whether a classifier is asked to correct its labels."""
+    """Return whether a classifier is asked to correct its labels."""
     return bool(classifier.positive_unlabelled) or classifier.label_noise is not None
 
 
 def rates_of(correction: Correction | None) -> tuple[Array, Array] | None:
-    """Both rates, as they are shown."""
+    """Return both rates, as they are shown."""
     if correction is None:
         return None
     return correction.false_positive, correction.false_negative
 
 
 def correction_of(classifier: Any, data: TrainingData) -> Correction | None:
-    """What the labels of a classifier's rows are to be corrected for."""
+    """Return the correction of labels that a classifier asks for."""
     targets = data.targets
     given, noise = classifier.propensities, classifier.label_noise
     if given is not None and not classifier.positive_unlabelled:
         raise ValueError(
-            "propensities say how labels are to be corrected where positives may be missing, and "
-            "positive_unlabelled is False; set it to True, or leave propensities out."
+            "propensities need positive_unlabelled=True, and it is False; set it, or leave "
+            "propensities out."
         )
     if not is_corrected(classifier):
         return None
@@ -146,7 +140,7 @@ def _share_of_lowest(scores: Array, present: Array, weights: Array, size: int) -
 
 
 def _lowest(rates: list[float]) -> float:
-    """The mean of the lowest of some rates; 0 where none could be read."""
+    """Return the mean of the lowest of some rates; 0 where there are none."""
     if not rates:
         return 0.0
     return float(np.mean(np.sort(rates)[: max(1, round(CLEAREST * len(rates)))]))

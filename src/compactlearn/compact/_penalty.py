@@ -1,24 +1,14 @@
-"""The learner's penalty in the units of the data: what ``alpha="auto"`` means.
+"""The learner's penalty in the units of the data: ``alpha="auto"``.
 
 A ridge with penalty alpha shrinks a direction of the features in which the rows have a sum of
-squares s by s / (s + alpha). A row that is alone in its direction has its own squared length there,
-so a penalty of the mean squared length of the centred rows halves what a single row can say, and
-hardly touches what many rows say together: one row's worth of doubt, whatever the units.
-
-The squared length is the sum of the variances of the columns. Where a few columns are in units of
-their own and make up nearly all of it, a penalty of that size drowns all the others, so the mean
-deviation stands in for each:
+squares s by s / (s + alpha). A penalty of the mean squared length of the centred rows, the sum of
+the variances of the columns, halves what a single row can say, whatever the units. Where a few
+columns in units of their own make up nearly all of it, it would drown all the others, so the mean
+deviation replaces each:
 
     alpha = D (mean of the D deviations)^2
 
-which is the mean squared length where all columns vary alike, and less where they do not. Measured
-by average precision (three folds) on 18 sets, their rows as they came, of unit length, and their
-columns of unit variance, read off a grid of penalties: beside the best penalty of the grid it
-loses less than .01 on most, .013 on emotions as it came (three columns in large units), and .028 at
-worst (cal500, unit variance). Penalty 1 loses .18 on emotions with rows of unit length, .07 on
-cal500 with columns of unit variance. It is not the default, since with the sets as they came 1 is
-as good on most of them, better on emotions, medical (.004) and bibtex (.002), and what is recorded
-was recorded with it.
+which is the mean squared length where all columns vary alike, and less where they do not.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Small linear models: few features, or few weights, of a ridge on all of them.
 
-Most weights of a linear model of text say next to nothing. Which of them matter is read off a ridge
-regression of all labels on all features, by the deviation that each weight brings into its label's
-score: ``|b_jl| sd_j``. Kept are the features that bring most into all labels together
-(:class:`KeptFeatures`), on which a compact model is then learnt, or single weights
-(:class:`KeptWeights`), which are then learnt anew. Where a weight belongs counts as a number, as
-the weight itself does.
+Which weights matter is read off a ridge regression of all labels on all features, by the deviation
+that each brings into its label's score: ``|b_jl| sd_j``. Kept are the features that bring most into
+all labels together (:class:`KeptFeatures`), on which a compact model is then learnt, or single
+weights (:class:`KeptWeights`), which are then learnt anew. A weight's place counts as a number.
 """
 
 from __future__ import annotations
@@ -28,21 +26,8 @@ Array = NDArray[np.float64]
 
 
 class KeptFeatures(BaseEstimator):
-    """A classifier on the features that a ridge on all of them gives most weight.
+    """A clone of ``classifier`` on the features that a ridge on all of them gives most weight.
 
-    Parameters
-    ----------
-    classifier : CompactClassifier
-        What is learnt from them; a clone is fitted.
-    n_features : int
-        How many are kept.
-    alpha : float
-        Penalty of the ridge that chooses.
-    scale : bool, default=False
-        Whether its columns have unit variance.
-
-    Examples
-    --------
     >>> from compactlearn import CMLLClassifier
     >>> from compactlearn.datasets import load
     >>> data = load("enron")
@@ -71,7 +56,7 @@ class KeptFeatures(BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """(N, M) scores of the classifier."""
+        """Return (N, M) scores of the classifier."""
         return self.classifier_.decision_function(X[:, self.features_]).reshape(X.shape[0], -1)
 
     @property
@@ -83,19 +68,9 @@ class KeptFeatures(BaseEstimator):
 class KeptWeights(BaseEstimator):
     """A ridge regression of each label on the features that matter for it.
 
-    Parameters
-    ----------
-    n_weights : int
-        How many weights are kept, of all labels together: some labels have more than others.
-    alpha : float
-        Penalty of the ridge on all features, which chooses them.
-    refit_alpha : float
-        Penalty of the kept ones.
-    scale : bool, default=False
-        Whether columns have unit variance.
+    ``alpha`` is the penalty of the ridge on all features, which chooses the weights, of all labels
+    together, and ``refit_alpha`` that of the kept ones.
 
-    Examples
-    --------
     >>> from compactlearn.datasets import load
     >>> data = load("enron")
     >>> X, Y = scipy.sparse.csr_array(data.X), scipy.sparse.csr_array(data.Y)
@@ -127,7 +102,7 @@ class KeptWeights(BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """(N, M) scores, which lie about 0 and 1."""
+        """Return (N, M) scores, which lie about 0 and 1."""
         weights = self.weights_
         small = weights.dtype.itemsize < X.dtype.itemsize
         scores = (X.astype(weights.dtype) if small else X) @ weights.T
@@ -142,7 +117,7 @@ class KeptWeights(BaseEstimator):
 
 
 def kept_weights_within(budget: int, n_labels: int) -> int:
-    """How many weights :class:`KeptWeights` may keep to have so many numbers.
+    """Return how many weights :class:`KeptWeights` may keep within a size budget.
 
     >>> kept_weights_within(1507, 53)
     700
@@ -151,7 +126,7 @@ def kept_weights_within(budget: int, n_labels: int) -> int:
 
 
 def codes_of_kept_features(budget: int, n_features: int, n_labels: int) -> int:
-    """How many codes :class:`KeptFeatures` may have with so many features; 0: not even one.
+    """Return how many codes :class:`KeptFeatures` may have; 0: not even one.
 
     >>> codes_of_kept_features(1518, 200, 53)
     5
@@ -165,7 +140,7 @@ def codes_of_kept_features(budget: int, n_features: int, n_labels: int) -> int:
 def _ridge(
     X: Any, Y: Any, weights: Array | None, alpha: float, *, scale: bool
 ) -> tuple[CompactClassifier, Array]:
-    """A ridge on all features, and how far each (feature, label) moves the label's score."""
+    """Return a ridge on all features, and how far each moves each label's score."""
     ridge = CompactClassifier(Original(), alpha=alpha, scale=scale, threshold=0.5)
     ridge.fit(X, Y, sample_weight=weights)
     _, variances, _ = column_moments(working_form(X), weights)

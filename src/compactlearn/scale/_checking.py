@@ -1,4 +1,4 @@
-"""Blocks as they come from outside, checked one by one: what every source of rows does first."""
+"""Checks of single blocks of rows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_array
 
 from compactlearn.core._compress import with_cells_once
 from compactlearn.core._targets import Targets, check_targets
+from compactlearn.core._validation import check_weights
 from compactlearn.linalg._row_source import Block
 
 Array = NDArray[np.float64]
@@ -45,44 +46,36 @@ class Columns:
         )
 
     def check(self, given: Any, index: int, start: int) -> Block:
-        """A block as it came, checked; what is wrong is said with its number.
+        """Return a block ``(X, Y)`` or ``(X, Y, sample_weight)`` as it came, checked.
 
-        Parameters
-        ----------
-        given : tuple
-            (X, Y) or (X, Y, sample_weight).
-        index, start : int
-            The number of the block, and how many rows are in those before.
+        Errors name the block by its ``index``; ``start`` rows are in those before.
         """
         X, Y, weights = parts_of(given, index)
         with _in_block(index):
-            self._same_columns(X, Y)
+            self._same_columns("features", X, self.n_features, self.feature_names)
+            self._same_columns("labels", Y, self.n_labels, self.label_names)
             X = _features(X)
-            _refuse_not_finite(X, index, start)
-            labels = _labels(Y, X.shape[0])
-            return Block(X, labels, _weights(weights, X.shape[0]), index, start)
+            _refuse_not_finite(X, start)
+            return Block(
+                X, _labels(Y, X.shape[0]), block_weights(weights, X.shape[0]), index, start
+            )
 
-    def _same_columns(self, X: Any, Y: Any) -> None:
-        for what, matrix, count, names in (
-            ("features", X, self.n_features, self.feature_names),
-            ("labels", Y, self.n_labels, self.label_names),
-        ):
-            own = matrix.shape[1] if len(np.shape(matrix)) == 2 else None
-            if own is not None and own != count:
-                raise ValueError(
-                    f"every block must have the {count} {what} of the first one, and this one has "
-                    f"{own}; pass blocks of the same columns."
-                )
-            found = _names(matrix)
-            if found is not None and names is not None and found != names:
-                raise ValueError(
-                    f"every block must have the {what} of the first one in the same order, and "
-                    f"this one has {_first_other(found, names)}; pass blocks of the same columns."
-                )
+    def _same_columns(
+        self, what: str, matrix: Any, count: int, names: tuple[str, ...] | None
+    ) -> None:
+        found, shape = _names(matrix), np.shape(matrix)
+        other_count = len(shape) == 2 and shape[1] != count
+        other_names = found is not None and names is not None and found != names
+        if other_count or other_names:
+            has = f"has {shape[1]}" if other_count else f"has {found!r:.120}"
+            raise ValueError(
+                f"every block must have the {count} {what} of the first one in the same order, and "
+                f"this one {has}; pass blocks of the same columns."
+            )
 
 
 def parts_of(given: Any, index: int) -> tuple[Any, Any, Any]:
-    """X, Y and weights of a block as it came."""
+    """Return X, Y and weights of a block as it came."""
     if not isinstance(given, tuple | list) or len(given) not in (2, 3):
         size = f" of {len(given)}" if isinstance(given, tuple | list) else ""
         raise TypeError(
@@ -94,13 +87,13 @@ def parts_of(given: Any, index: int) -> tuple[Any, Any, Any]:
 
 
 def n_rows_of(given: Any, index: int) -> int:
-    """How many rows a block has, as far as it says so itself."""
+    """Return how many rows a block has, as far as it says so itself."""
     X = parts_of(given, index)[0]
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
 def digest_of(given: Any, index: int) -> int:
-    """A number that stands for a block: of its shape, and of some of its rows."""
+    """Return a digest of a block's shape and of some of its rows."""
     X, Y, weights = parts_of(given, index)
     digest = hashlib.blake2b(digest_size=8)
     for matrix in (X, Y, weights):
@@ -115,7 +108,7 @@ def digest_of(given: Any, index: int) -> int:
 
 
 def _numbers(matrix: Any, rows: Any) -> tuple[Any, ...]:
-    """Some rows as arrays of numbers."""
+    """Return some rows as arrays of numbers."""
     if scipy.sparse.issparse(matrix):
         some = scipy.sparse.csr_array(matrix)[rows]
         return some.data.astype(np.float64), some.indices.astype(np.int64), some.indptr
@@ -126,7 +119,7 @@ def _numbers(matrix: Any, rows: Any) -> tuple[Any, ...]:
 
 @contextmanager
 def _in_block(index: int) -> Iterator[None]:
-    """Say which block a sentence is about."""
+    """Name the block in the message of an error."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -137,18 +130,12 @@ def _in_block(index: int) -> Iterator[None]:
 
 def _n_columns(matrix: Any, index: int, what: str) -> int:
     shape = np.shape(matrix)
-    if len(shape) != 2:
+    if len(shape) != 2 or shape[1] == 0:
         raise ValueError(
-            f"Block {index}: {what} must be a matrix with one row per sample, and has "
-            f"{len(shape)} dimension(s)"
-            + (
-                "; pass labels as a matrix of 0 and 1, or binarise classes and names first."
-                if what == "Y"
-                else "; pass rows of numbers."
-            )
+            f"Block {index}: {what} must be a matrix with one row per sample and one column or "
+            f"more, and has the shape {shape}; pass rows of numbers, and labels as 0 and 1: "
+            "binarise classes and names first."
         )
-    if shape[1] == 0:
-        raise ValueError(f"Block {index}: {what} has no columns; pass one or more.")
     return int(shape[1])
 
 
@@ -159,11 +146,6 @@ def _names(matrix: Any) -> tuple[str, ...] | None:
     return tuple(str(name) for name in columns)
 
 
-def _first_other(found: tuple[str, ...], names: tuple[str, ...]) -> str:
-    at = next(j for j, (one, other) in enumerate(zip(found, names, strict=True)) if one != other)
-    return f"{found[at]!r} in place of {names[at]!r}"
-
-
 def _features(X: Any) -> Any:
     kinds = (np.float64, np.float32)
     X = check_array(
@@ -172,25 +154,20 @@ def _features(X: Any) -> Any:
     return with_cells_once(scipy.sparse.csr_array(X)) if scipy.sparse.issparse(X) else X
 
 
-def _refuse_not_finite(X: Any, index: int, start: int) -> None:
-    entries = (X.data if scipy.sparse.issparse(X) else X).ravel(order="K")
+def _refuse_not_finite(X: Any, start: int) -> None:
+    is_sparse = scipy.sparse.issparse(X)
+    entries = (X.data if is_sparse else X).ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.dot(entries, entries)):  # one pass at the speed of memory
             return
-    bad = np.flatnonzero(~np.isfinite(X.data if scipy.sparse.issparse(X) else X).ravel())
-    if not bad.size:
-        return
-    if scipy.sparse.issparse(X):
-        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
-        column, value = int(X.indices[bad[0]]), X.data[bad[0]]
-    else:
-        row, column = (int(n) for n in divmod(bad[0], X.shape[1]))
-        value = X[row, column]
-    what = "NaN" if np.isnan(value) else "infinity"
-    raise ValueError(
-        f"Block {index}: features must be finite numbers, and there is {what} in row {row} of the "
-        f"block (row {start + row} of all), column {column}; fill such cells or drop their rows."
-    )
+    bad = np.flatnonzero(~np.isfinite(X.data if is_sparse else X))
+    if bad.size:
+        place = np.searchsorted(X.indptr, bad[0], side="right") - 1 if is_sparse else None
+        row = int(bad[0] // X.shape[1] if place is None else place)
+        raise ValueError(
+            f"features must be finite numbers, and there is NaN or infinity in row {row} of the "
+            f"block (row {start + row} of all); fill such cells or drop their rows."
+        )
 
 
 def _labels(Y: Any, n_rows: int) -> Any:
@@ -205,18 +182,11 @@ def _labels(Y: Any, n_rows: int) -> Any:
     return targets.matrix
 
 
-def _weights(weights: Any, n_rows: int) -> Array | None:
-    if weights is None:
+def block_weights(given: Any, n_rows: int) -> Array | None:
+    """Return checked weights; those of one block of many may all be 0."""
+    if given is None:
         return None
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows, and has shape "
-            f"{weights.shape}; pass a vector of that length."
-        )
-    if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise ValueError(
-            "sample_weight must hold finite numbers >= 0, and contains others; drop those rows or "
-            "repair their weights."
-        )
-    return weights
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape == (n_rows,) and not weights.any():
+        return weights
+    return check_weights(weights, n_rows)

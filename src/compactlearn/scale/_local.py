@@ -1,27 +1,22 @@
-"""Blocks that are gone through in this process: read ahead, summed by several threads, kept.
+"""Blocks that are summed in this process: read ahead, and by several threads.
 
-While blocks are being summed the next ones are read, by a thread of its own and no more than a few
-ahead. Where there are several cores each sums
-blocks of its own with a BLAS of one thread, which needs no waiting for each other, and so does not
-matter to neighbours either; the sums are added in the order of the blocks, whoever was first, so
-that the outcome has the same bits however many threads there were.
+Where there are several cores each sums blocks of its own with a BLAS of one thread. The sums are
+added in the order of the blocks, so that the outcome has the same bits however many threads there
+were.
 """
 
 from __future__ import annotations
 
 import os
-import queue
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
-import scipy.sparse
 
 from compactlearn.core._progress import RowsBar
 from compactlearn.core._row_blocks import RowBlocks
@@ -69,28 +64,11 @@ class LocalSource:
         if isinstance(blocks, RowBlocks) and columns.label_names is None:
             columns = replace(columns, label_names=blocks.label_names)
         self.columns = columns
+        self.n_features, self.n_labels = columns.n_features, columns.n_labels
+        self.feature_names, self.label_names = columns.feature_names, columns.label_names
+        self.is_sparse = columns.is_sparse
         self.first_digest = digest_of(first, 0)
         self._waiting = chain([first], self._waiting)
-
-    @property
-    def n_features(self) -> int:
-        return self.columns.n_features
-
-    @property
-    def n_labels(self) -> int:
-        return self.columns.n_labels
-
-    @property
-    def feature_names(self) -> tuple[str, ...] | None:
-        return self.columns.feature_names
-
-    @property
-    def label_names(self) -> tuple[str, ...] | None:
-        return self.columns.label_names
-
-    @property
-    def is_sparse(self) -> bool:
-        return self.columns.is_sparse
 
     # ---- a pass -------------------------------------------------------------------------------
 
@@ -127,25 +105,20 @@ class LocalSource:
             self.checkpoint.write(self.n_passes, state, now=now)
 
     def _compare(self, state: PassState) -> None:
-        """Refuse rows that are not those of the first pass."""
+        """Raise ValueError where rows are not those of the first pass."""
         if self._seen is None:
             self._seen = state.digests
-            return
-        if state.digests == self._seen:
-            return
-        pairs = zip(state.digests, self._seen, strict=False)
-        at = next((n for n, (own, first) in enumerate(pairs) if own != first), None)
-        what = (
-            f"there were {len(self._seen)} blocks in the first pass and {len(state.digests)} in "
-            f"pass {self.n_passes}"
-            if at is None
-            else f"block {at} of pass {self.n_passes} is not that of the first"
-        )
-        raise ValueError(
-            f"{self.owner} goes through the blocks several times, and they must be the same each "
-            f"time: {what}; pass data that nobody changes, and blocks that are drawn at random "
-            "with a fixed seed."
-        )
+        if state.digests != self._seen:
+            pairs = zip(state.digests, self._seen, strict=False)
+            at = next((n for n, (own, first) in enumerate(pairs) if own != first), None)
+            what = f"block {at} is another"
+            if at is None:
+                what = f"there were {len(self._seen)} blocks, and now {len(state.digests)}"
+            raise ValueError(
+                f"{self.owner} goes through the blocks several times, and they must be the same "
+                f"each time; in pass {self.n_passes} {what}. Pass data that nobody changes, and "
+                "draw blocks at random with a fixed seed."
+            )
 
     def _shares(self, part: Callable[[Block], T], state: PassState) -> Iterator[tuple[int, T, int]]:
         """Of each block after those in the state: its rows, what ``part`` makes of it, digest."""
@@ -157,7 +130,7 @@ class LocalSource:
             return block.n_rows, part(block), digest
 
         with ExitStack() as stack:
-            items = stack.enter_context(_read_ahead(self._numbered(state)))
+            items = stack.enter_context(closing(_read_ahead(self._numbered(state))))
             if n_threads == 1:
                 for item in items:
                     look_again()
@@ -168,42 +141,30 @@ class LocalSource:
             yield from _in_order(pool, made, items, n_threads)
 
     def _numbered(self, state: PassState) -> Iterator[Numbered]:
-        """Blocks with their numbers, from where the state stands; those before are compared."""
-        index, start = 0, 0
-        given = self._again() if self._waiting is None else self._waiting
+        """Yield blocks with their numbers, after those in the state, which are compared."""
+        assert self.again or self._waiting is not None, "by_passes refuses iterators"
+        given = iter(self._open()) if self._waiting is None else self._waiting
         self._waiting = None
-        before: tuple[Any, int] | None = None
-        for given_block in given:
-            digest = digest_of(given_block, index)
-            if index < state.n_blocks:
-                if digest != state.digests[index]:
-                    raise ValueError(
-                        f"The checkpoint {str(self._path)!r} is that of other data: block {index} "
-                        "is not the one that was summed; remove the folder to begin again, or pass "
-                        "another one."
-                    )
-            else:
-                _refuse_one_buffer(before, (given_block, digest), index)
-                yield index, start, given_block, digest
-            before = given_block, digest
-            start += n_rows_of(given_block, index)
+        index, start, before = 0, 0, None
+        for block in given:
+            digest = digest_of(block, index)
+            if index >= state.n_blocks:
+                _refuse_one_buffer(before, (block, digest), index)
+                yield index, start, block, digest
+            elif digest != state.digests[index]:
+                self._refuse_other_data(f"block {index} is not the one that was summed")
+            before = block, digest
+            start += n_rows_of(block, index)
             index += 1
         if index < state.n_blocks:
-            raise ValueError(
-                f"The checkpoint {str(self._path)!r} is that of other data: {state.n_blocks} "
-                f"blocks had been summed, and there are {index}; remove the folder to begin "
-                "again, or pass another one."
-            )
+            self._refuse_other_data(f"{state.n_blocks} blocks were summed, and there are {index}")
 
-    @property
-    def _path(self) -> Any:
+    def _refuse_other_data(self, what: str) -> NoReturn:
         assert self.checkpoint is not None
-        return self.checkpoint.path
-
-    def _again(self) -> Iterator[Any]:
-        if not self.again:
-            raise ValueError(refused_second_pass(self.owner))
-        return iter(self._open())
+        raise ValueError(
+            f"The checkpoint {str(self.checkpoint.path)!r} is that of other data: {what}; remove "
+            "the folder to begin again, or pass another one."
+        )
 
 
 def summing_threads() -> int:
@@ -212,46 +173,28 @@ def summing_threads() -> int:
     return 1 if decided else min(own_cores(), MOST_THREADS)
 
 
-def refused_second_pass(owner: str) -> str:
-    """Why an iterator will not do."""
-    return (
-        f"{owner} has to go through these blocks several times, and was given an iterator, which "
-        "can be gone through once; pass something that begins again: a list of blocks, what "
-        "compactlearn.datasets.open_blocks returns, or a function that returns a new iterator."
-    )
-
-
 def _opener(blocks: Any, owner: str) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """What begins a pass, and whether it can be begun again."""
-    if isinstance(blocks, str | bytes | np.ndarray) or scipy.sparse.issparse(blocks):
-        raise TypeError(
-            f"{owner} needs an iterable of blocks (X, Y), and was given a {type(blocks).__name__}; "
-            "pass a list or generator of such tuples, or open files with "
-            "compactlearn.datasets.open_blocks."
-        )
-    if isinstance(blocks, Iterable):
-        again = not isinstance(blocks, Iterator)
-        return (lambda: blocks), again
+    """Return what begins a pass, and whether it can be begun again."""
+    arrays = str | bytes | np.ndarray
+    if isinstance(blocks, Iterable) and not isinstance(blocks, arrays):
+        return (lambda: blocks), not isinstance(blocks, Iterator)
     if callable(blocks):
-        return (lambda: _called(blocks, owner)), True
-    raise TypeError(
-        f"{owner} needs an iterable of blocks (X, Y), or a function that returns one, and was "
-        f"given a {type(blocks).__name__}; pass a list or generator of such tuples."
-    )
+        return (lambda: _iterable(blocks(), owner)), True
+    return (lambda: _iterable(blocks, owner)), True
 
 
-def _called(blocks: Callable[[], Any], owner: str) -> Iterable[Any]:
-    made = blocks()
-    if not isinstance(made, Iterable):
+def _iterable(blocks: Any, owner: str) -> Iterable[Any]:
+    if isinstance(blocks, str | bytes | np.ndarray) or not isinstance(blocks, Iterable):
         raise TypeError(
-            f"{owner} was given a function, which must return an iterator of blocks (X, Y), and "
-            f"returned a {type(made).__name__}; let it be a generator function."
+            f"{owner} needs an iterable of blocks (X, Y), or a function that returns one, and was "
+            f"given a {type(blocks).__name__}; pass a list or generator of such tuples, or open "
+            "files with compactlearn.datasets.open_blocks."
         )
-    return made
+    return blocks
 
 
 def _refuse_one_buffer(before: Any, given: tuple[Any, int], index: int) -> None:
-    """Two blocks at the same place in memory: the first was overwritten while it was needed."""
+    """Raise ValueError where a block was overwritten by the next while it was needed."""
     if before is None or before[1] == given[1]:
         return
     one, other = before[0][0], given[0][0]
@@ -284,43 +227,13 @@ def _in_order(
 _END = object()
 
 
-@contextmanager
-def _read_ahead(items: Iterator[T], ahead: int = AHEAD) -> Iterator[Iterator[T]]:
-    """The items, made by a thread of its own that is a few of them ahead."""
-    waiting: queue.Queue[Any] = queue.Queue(ahead)
-    stopped = threading.Event()
-
-    def put(thing: Any) -> bool:
-        while not stopped.is_set():
-            try:
-                waiting.put(thing, timeout=0.1)
-                return True
-            except queue.Full:
-                continue
-        return False
-
-    def read() -> None:
-        try:
-            for item in items:
-                if not put((item, None)):
-                    return
-            put((_END, None))
-        except BaseException as error:  # whatever it is, it is raised where the items are wanted
-            put((_END, error))
-
-    def taken() -> Iterator[T]:
-        while True:
-            item, error = waiting.get()
-            if error is not None:
-                raise error
-            if item is _END:
-                return
-            yield item
-
-    thread = threading.Thread(target=read, name="compactlearn-reader", daemon=True)
-    thread.start()
+def _read_ahead(items: Iterator[T], ahead: int = AHEAD) -> Generator[T, None, None]:
+    """Yield the items, made by a thread of its own that is a few of them ahead."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="compactlearn-reader")
     try:
-        yield taken()
+        waiting = deque(pool.submit(next, items, _END) for _ in range(ahead))
+        while (item := waiting.popleft().result()) is not _END:
+            waiting.append(pool.submit(next, items, _END))
+            yield cast(T, item)
     finally:
-        stopped.set()
-        thread.join()
+        pool.shutdown(cancel_futures=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
 from compactlearn.core._chunked import is_dask, is_dask_frame
@@ -20,6 +19,7 @@ from compactlearn.core._validation import check_features, check_weights
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
+from compactlearn.scale._checking import block_weights
 from compactlearn.scale._fitting import block_moments
 from compactlearn.scale.dask._chunks import (
     aligned,
@@ -43,7 +43,7 @@ class DaskSource:
     feature_names: tuple[str, ...] | None
     is_sparse: bool
     sizes: tuple[int, ...]  # rows of each block
-    _blocks: tuple[_Unread, ...]
+    _blocks: tuple[tuple[Any, ...], ...]  # X, Y, weights, index and first row of each, unread
     _reader: _Reader
     again: bool = True
     n_passes: int = 0  # that have been made
@@ -66,9 +66,7 @@ class DaskSource:
         self.n_passes += 1
         shared, reader = value(part, "part"), value(self._reader, "reader")
         key = "-".join(what.split())
-        return total(
-            [call(_part_of, shared, reader, *b.given, what=key) for b in self._blocks], add
-        )
+        return total([call(_part_of, shared, reader, *b, what=key) for b in self._blocks], add)
 
     def moments(self) -> Moments:
         """First and second moments of all rows: one pass."""
@@ -79,21 +77,6 @@ class DaskSource:
                 "positive weight."
             )
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class _Unread:
-    """A block that is not here."""
-
-    X: Any
-    Y: Any
-    weights: Any
-    index: int
-    start: int
-
-    @property
-    def given(self) -> tuple[Any, ...]:
-        return self.X, self.Y, self.weights, self.index, self.start
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +94,7 @@ class _Reader:
                 matrix = check_targets(Y, X.shape[0]).matrix
             else:
                 matrix = self._targets(Y, X.shape[0])
-            return Block(X, matrix, _weights(weights, X.shape[0]), index, start)
+            return Block(X, matrix, block_weights(weights, X.shape[0]), index, start)
 
     def _targets(self, Y: Any, n_rows: int) -> Any:
         targets = check_targets(Y, n_rows, classes=self.labels.vector_classes)
@@ -121,16 +104,6 @@ class _Reader:
                 f"and has {targets.n_labels} here; repair the function that makes its blocks."
             )
         return targets.matrix
-
-
-def _weights(given: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Checked weights; in one block of many they may all be 0."""
-    if given is None:
-        return None
-    weights = np.asarray(given, dtype=np.float64)
-    if weights.shape == (n_rows,) and not weights.any():
-        return weights
-    return check_weights(weights, n_rows)
 
 
 def _part_of(part: Callable[[Block], T], reader: _Reader, *given: Any) -> T:
@@ -181,10 +154,7 @@ def source_of(
         None if feature_names is None else tuple(feature_names),
         scipy.sparse.issparse(sample),
         sizes,
-        tuple(
-            _Unread(*given)
-            for given in zip(blocks, Y, weights, range(len(sizes)), starts, strict=True)
-        ),
+        tuple(zip(blocks, Y, weights, range(len(sizes)), starts, strict=True)),
         _Reader(columns, labels),
     )
 
@@ -206,7 +176,7 @@ def _labels(
     if not is_dask(y):  # in any form that fit knows
         targets = check_targets(y, sum(sizes), classes=classes, names=names, sep=sep, owner=owner)
         rows = aligned(targets.matrix, sizes, "Y")
-        return LabelSpace.of(targets), [_with_matrix(targets, matrix) for matrix in rows]
+        return LabelSpace.of(targets), [replace(targets, matrix=matrix) for matrix in rows]
     if sep is not None:
         raise ValueError(
             f"sep={sep!r} splits joined names, and labels in a Dask collection must be 0 and 1, or "
@@ -234,9 +204,3 @@ def _labels(
             space.kind, space.classes, space.n_labels, space.dtype, [str(c) for c in y.columns]
         )
     return space, blocks
-
-
-def _with_matrix(targets: Targets, matrix: Any) -> Targets:
-    return Targets(
-        matrix, targets.classes, targets.kind, targets.names, targets.dtype, targets.by_name
-    )
