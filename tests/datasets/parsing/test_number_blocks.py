@@ -1,14 +1,12 @@
-"""Blocks of numbers: read as Python reads them one by one, and without a word to other threads."""
+"""Blocks of numbers: read as Python reads them one by one, and without a warning of NumPy."""
 
 import re
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.datasets import read
 from compactlearn.datasets._parsing.number_blocks import SKIP, VALUE, Grammar
 
 TABLE = Grammar({"\n0,": VALUE, ",0,": VALUE, ",0\n": VALUE, "\n0\n": VALUE, "\n\n": SKIP})
@@ -31,36 +29,3 @@ def test_a_block_is_read_as_its_cells_are_or_not_at_all(rows):
     if scan is not None:
         assert all(NUMBER.fullmatch(cell) for cell in cells), text
         np.testing.assert_array_equal(scan.numbers, [float(cell) for cell in cells])
-
-
-def test_reading_leaves_the_warnings_of_other_threads_alone(tmp_path, monkeypatch):
-    """A warning in another thread stays a warning, and the filters are what they were throughout.
-
-    The other thread speaks at the very moment at which this one parses.
-    """
-    path, parse, filters, refused = tmp_path / "toy.csv", np.fromstring, [], []
-    path.write_text("x,y\n1.5e3,1\n2.25,0\n")
-
-    def speak():
-        filters.append(list(warnings.filters))
-        try:
-            warnings.warn("only a warning", ResourceWarning, stacklevel=1)
-        except ResourceWarning as error:
-            refused.append(error)
-
-    def overheard(*arguments, **options):
-        with ThreadPoolExecutor(1) as other:
-            other.submit(speak).result()
-        return parse(*arguments, **options)
-
-    monkeypatch.setattr("compactlearn.datasets._parsing.number_blocks.np.fromstring", overheard)
-    before = list(warnings.filters)
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always", ResourceWarning)
-        during = list(warnings.filters)
-        assert read(path, labels=-1).n_samples == 2
-    assert filters, "nothing was parsed at once"
-    assert all(found == during for found in filters)
-    assert not refused
-    assert len(heard) == len(filters)
-    assert list(warnings.filters) == before
