@@ -140,14 +140,6 @@ def test_a_table_without_names(run, tmp_path):
     assert len(run("predict", "m.model", "t.csv").out.splitlines()) == 61
 
 
-def test_the_advice_of_python_names_the_shell():
-    X = np.full((8, 2), np.nan)
-    with pytest.raises(ValueError, match=r"SimpleImputer \(compactlearn fit --categories auto"):
-        CMLLClassifier().fit(X, np.eye(8)[:, :2])
-    with pytest.raises(ValueError, match=r"OneHotEncoder \(compactlearn fit --categories"):
-        CMLLClassifier().fit([["red"], ["blue"]] * 4, np.eye(8)[:, :2])
-
-
 def test_a_column_that_the_model_needs(run, tmp_path):
     fitted(run, written(table(0), tmp_path / "t.csv"))
     (tmp_path / "new.csv").write_text("colour,doors\nred,3\n")

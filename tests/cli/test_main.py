@@ -92,26 +92,30 @@ def test_the_shell_can_complete(shell, words, found, monkeypatch, capsys):
     assert found in capsys.readouterr().out
 
 
+@pytest.fixture
+def ends_with(monkeypatch):
+    """Let `evaluate` end with an error."""
+
+    def ends_with(error):
+        def raise_it(*_args, **_kwargs):
+            raise error
+
+        monkeypatch.setattr(_evaluate, "open_model", raise_it)
+
+    return ends_with
+
+
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, typer.Abort])
-def test_an_interruption_is_status_130(raised, monkeypatch, capsys):
-    def interrupted(*_args, **_kwargs):
-        raise raised
-
-    monkeypatch.setattr(_evaluate, "open_model", interrupted)
-    assert main(EVALUATE) == 130
-    assert "Traceback" not in capsys.readouterr().err
+def test_an_interruption_is_status_130(raised, ends_with, run):
+    ends_with(raised)
+    run(*EVALUATE, status=130)
 
 
-def test_a_fault_of_ours_is_status_1_and_one_sentence(monkeypatch, capsys, tmp_path):
+def test_a_fault_of_ours_is_status_1_and_one_sentence(ends_with, monkeypatch, run, tmp_path):
     """The traceback is in a file that the sentence names, with all that a report needs."""
-
-    def broken(*_args, **_kwargs):
-        raise RuntimeError("a fault\nof ours")
-
-    monkeypatch.setattr(_evaluate, "open_model", broken)
+    ends_with(RuntimeError("a fault\nof ours"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    assert main(EVALUATE) == 1
-    told = capsys.readouterr().err
+    told = run(*EVALUATE, status=1).err
     assert one_sentence(told), told
     assert "RuntimeError: a fault of ours" in told
     (file,) = tmp_path.iterdir()
@@ -122,11 +126,10 @@ def test_a_fault_of_ours_is_status_1_and_one_sentence(monkeypatch, capsys, tmp_p
     assert written.endswith("RuntimeError: a fault\nof ours\n")
 
 
-def test_a_fault_where_no_file_can_be_written_is_told_all_the_same(monkeypatch, capsys, tmp_path):
-    def broken(*_args, **_kwargs):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr(_evaluate, "open_model", broken)
+def test_a_fault_where_no_file_can_be_written_is_told_all_the_same(
+    ends_with, monkeypatch, capsys, tmp_path
+):
+    ends_with(ZeroDivisionError)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     assert main(EVALUATE) == 1
     told = capsys.readouterr().err

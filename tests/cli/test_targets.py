@@ -8,153 +8,114 @@ import pytest
 
 from compactlearn.cli import main
 from compactlearn.datasets import load, write_arff
-
-NOTES = (
-    "id,body,topics\n1,boil the pasta,food\n2,bake the bread,food\n3,rain and wind,weather\n"
-    "4,wind from west,weather\n5,hot oven,food\n6,rain today,weather\n"
-)
+from tests.cli.notes import write_notes
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """A model and its data, made once."""
     folder = tmp_path_factory.mktemp("made")
-    (folder / "notes.csv").write_text(NOTES)
+    write_notes(folder / "notes.csv")
     words = ["fit", str(folder / "notes.csv"), "--text", "body", "--tags", "topics"]
     assert main([*words, "-o", str(folder / "m.model"), "--method", "cmll"]) == 0
+    rows = "".join(f"{x},{x % 2},{x % 3 % 2}\n" for x in range(20))
+    (folder / "t.csv").write_text(f"x,y,y2\n{rows}")
     return folder
 
 
 @pytest.fixture
 def place(made, tmp_path):
-    """A copy of both that may be spoiled."""
-    for name in ("notes.csv", "m.model"):
-        (tmp_path / name).write_bytes((made / name).read_bytes())
+    """A copy of them that may be spoiled."""
+    for path in made.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
     return tmp_path
 
 
-#: Every command that writes a file, up to the name of that file, and what it reads.
+#: Every command that writes a file, up to the name of that file, and the usual ending of it.
 WRITERS = {
-    "fit": (["fit", "notes.csv", "--text", "body", "--tags", "topics", "--method", "cmll",
-             "--output"], ["notes.csv"]),
-    "predict": (["predict", "m.model", "notes.csv", "--format", "csv", "--output"],
-                ["m.model", "notes.csv"]),
-    "evaluate": (["evaluate", "m.model", "notes.csv", "--output"], ["m.model", "notes.csv"]),
-    "explain": (["explain", "m.model", "notes.csv", "--output"], ["m.model", "notes.csv"]),
-    "report": (["report", "m.model", "notes.csv", "--output"], ["m.model", "notes.csv"]),
-    "tune": (["tune", "t.csv", "--labels", "y", "--folds", "2", "--output"], ["t.csv"]),
-    "convert": (["datasets", "convert", "t.csv", "--labels", "y"], ["t.csv"]),
-}  # fmt: skip
-ENDINGS = {"predict": ".csv", "report": ".html", "tune": ".csv",
-           "evaluate": ".txt", "explain": ".txt", "convert": ".txt"}  # fmt: skip
+    "fit": ("fit notes.csv --text body --tags topics --method cmll --output", ".model"),
+    "predict": ("predict m.model notes.csv --format csv --output", ".csv"),
+    "evaluate": ("evaluate m.model notes.csv --output", ".txt"),
+    "explain": ("explain m.model notes.csv --output", ".txt"),
+    "report": ("report m.model notes.csv --output", ".html"),
+    "tune": ("tune t.csv --labels y --folds 2 --output", ".csv"),
+    "convert": ("datasets convert t.csv --labels y", ".txt"),
+}
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("force", [[], ["--force"]], ids=["plain", "force"])
-def test_no_command_replaces_what_it_reads(name, force, place, capsys):
-    (place / "t.csv").write_text("x,y\n1,0\n2,1\n3,0\n4,1\n")
-    words, read = WRITERS[name]
-    for source in read:
-        os.symlink(source, f"link-{source}")
-        for target in (source, f"./{source}", f"link-{source}"):
+def test_what_a_command_reads_and_pipes_stay_what_they_are(name, place, run):
+    words, ending = WRITERS[name][0].split(), WRITERS[name][1]
+    os.mkfifo(f"pipe{ending}")
+    for force in ([], ["--force"]):
+        for source in {"notes.csv", "m.model", "t.csv"} & set(words):
+            (place / "link").unlink(missing_ok=True)
+            os.symlink(source, "link")
             before = (place / source).read_bytes()
-            assert main([*words, target, *force]) == 2
-            assert capsys.readouterr().err.count("\n") == 1
+            for target in (source, f"./{source}", "link"):
+                told = run(*words, target, *force, status=2).err
+                assert "is read by the command" in told or "DST must end in" in told
             assert (place / source).read_bytes() == before
+        assert "device or a pipe" in run(*words, f"pipe{ending}", *force, status=2).err
+    assert stat.S_ISFIFO((place / f"pipe{ending}").stat().st_mode)
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_no_command_replaces_another_file_unless_it_is_told_to(name, place, capsys):
-    rows = "".join(f"{x},{x % 2},{x % 3 % 2}\n" for x in range(20))
-    (place / "t.csv").write_text(f"x,y,y2\n{rows}")
-    words, _ = WRITERS[name]
-    old = place / f"old{ENDINGS.get(name, '.model')}"
+def test_no_command_replaces_another_file_unless_it_is_told_to(name, place, run):
+    words, old = WRITERS[name][0].split(), place / f"old{WRITERS[name][1]}"
     old.write_text("what was there")
-    assert main([*words, old.name]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in run(*words, old.name, status=2).err
     assert old.read_text() == "what was there"
-    assert main([*words, old.name, "--force"]) == 0
+    run(*words, old.name, "--force")
     assert old.read_bytes() != b"what was there"
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_pipe_or_a_device_stays_what_it_is(name, place, capsys):
-    (place / "t.csv").write_text("x,y\n1,0\n2,1\n3,0\n4,1\n")
-    words, _ = WRITERS[name]
-    pipe = place / f"pipe{ENDINGS.get(name, '.model')}"
-    os.mkfifo(pipe)
-    for force in ([], ["--force"]):
-        assert main([*words, pipe.name, *force]) == 2
-        assert "device or a pipe" in capsys.readouterr().err
-        assert stat.S_ISFIFO(pipe.stat().st_mode)
-
-
-@pytest.mark.parametrize("name", WRITERS)
 @pytest.mark.parametrize("target", ["no/such", "x" * 250, "home"], ids=["folder", "long", "dir"])
-def test_what_cannot_be_written_is_noticed_before_anything_is_read(name, target, place, capsys):
+def test_what_cannot_be_written_is_noticed_before_anything_is_read(name, target, place, run):
     """Nothing that the command reads is there: it has not come so far."""
     (place / "home").mkdir()
-    for source in ("notes.csv", "m.model"):
-        if name.startswith("report") and source == "m.model":
-            continue  # the file decides which report it is
-        (place / source).unlink()
-    words, _ = WRITERS[name]
-    ending = "" if target == "home" else ENDINGS.get(name, ".model")
-    assert main([*words, target + ending]) == 2
-    told = capsys.readouterr().err
+    (place / "notes.csv").unlink()
+    if name != "report":  # there the file decides which report it is
+        (place / "m.model").unlink()
+    ending = "" if target == "home" else WRITERS[name][1]
+    told = run(*WRITERS[name][0].split(), target + ending, status=2).err
     assert told.startswith(("compactlearn: --output must", "compactlearn: DST must"))
     assert target.split("/")[0] in told
 
 
-def test_a_folder_of_figures_is_not_replaced_by_accident(place, capsys, monkeypatch):
-    figures = place / "pictures"
-    figures.mkdir()
-    (figures / "one.svg").write_text("what was there")
-    (place / "store" / "cells").mkdir(parents=True)
-    assert main(["report", "store", "--format", "svg", "--output", "pictures"]) == 2
-    assert "has figures already" in capsys.readouterr().err
-    assert main(["report", "store", "--format", "svg", "--output", "x" * 250]) == 2
-    assert "--output must name a file to write" in capsys.readouterr().err
+def test_a_folder_of_figures_is_not_replaced_by_accident(tmp_path, run):
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "one.svg").write_text("what was there")
+    (tmp_path / "store" / "cells").mkdir(parents=True)
+    words = ["report", "store", "--format", "svg", "--output"]
+    assert "has figures already" in run(*words, "pictures", status=2).err
+    assert "--output must name a file to write" in run(*words, "x" * 250, status=2).err
 
 
-def test_the_xml_file_of_an_arff_file_is_a_part_of_it(place, capsys):
-    write_arff(load("emotions"), place / "e.arff")
-    before = (place / "e.xml").read_bytes()
+def test_the_xml_file_of_an_arff_file_is_a_part_of_it(tmp_path, run):
+    write_arff(load("emotions"), tmp_path / "e.arff")
     for words in (["fit", "e.arff", "--method", "cmll", "-o"], ["datasets", "convert", "e.arff"]):
-        assert main([*words, "e.xml", "--force"]) == 2
-    assert main(["datasets", "convert", "e.arff", "e.txt"]) == 0
-    assert main(["datasets", "convert", "emotions", "e.arff", "--force"]) == 0
-    (place / "e.arff").unlink()
-    capsys.readouterr()
-    assert main(["datasets", "convert", "emotions", "e.arff"]) == 2  # its XML file is there
-    assert "e.xml is there already" in capsys.readouterr().err
-    assert (place / "e.xml").read_bytes()[:60] == before[:60]
+        run(*words, "e.xml", "--force", status=2)
+    run("datasets", "convert", "emotions", "e.arff", "--force")
+    (tmp_path / "e.arff").unlink()
+    told = run("datasets", "convert", "emotions", "e.arff", status=2).err
+    assert "e.xml is there already" in told
 
 
-@pytest.mark.parametrize("ending", [".xlsx", ".xls", ".ods", ".csv.gz", ".docx", ".pickle"])
-def test_no_ending_promises_another_format_than_is_written(ending, place, capsys):
-    for words in (
-        ["predict", "m.model", "notes.csv", "-o"],
-        ["report", "m.model", "notes.csv", "-o"],
-        ["evaluate", "m.model", "notes.csv", "-o"],
-        ["explain", "m.model", "notes.csv", "-o"],
-    ):
-        assert main([*words, f"found{ending}"]) == 2
-        assert "must name a file that ends in" in capsys.readouterr().err
-        assert not (place / f"found{ending}").exists()
+@pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".pickle"])
+def test_no_ending_promises_another_format_than_is_written(ending, place, run):
+    for command in ("predict", "report", "evaluate", "explain"):
+        told = run(command, "m.model", "notes.csv", "-o", f"found{ending}", status=2).err
+        assert "must name a file that ends in" in told
 
 
-def test_evaluate_and_explain_write_what_they_would_print(place, capsys):
-    for command in ("evaluate", "explain"):
-        assert main([command, "m.model", "notes.csv"]) == 0
-        printed = capsys.readouterr().out
-        assert main([command, "m.model", "notes.csv", "-o", "-"]) == 0
-        assert capsys.readouterr().out == printed
-        assert main([command, "m.model", "notes.csv", "-o", f"{command}.txt"]) == 0
-        assert capsys.readouterr().out == ""
-        assert (place / f"{command}.txt").read_text() == printed
-        assert main([command, "m.model", "notes.csv", "-o", f"{command}.json"]) == 0
-        capsys.readouterr()
-        assert main([command, "m.model", "notes.csv", "--json"]) == 0
-        printed = capsys.readouterr().out
-        assert json.loads((place / f"{command}.json").read_text()) == json.loads(printed)
+@pytest.mark.parametrize("command", ["evaluate", "explain"])
+def test_what_is_written_is_what_would_be_printed(command, place, run):
+    words = [command, "m.model", "notes.csv"]
+    printed = run(*words).out
+    assert run(*words, "-o", "-").out == printed
+    assert run(*words, "-o", "told.txt").out == ""
+    assert (place / "told.txt").read_text() == printed
+    run(*words, "-o", "told.json")
+    assert json.loads((place / "told.json").read_text()) == json.loads(run(*words, "--json").out)
