@@ -16,9 +16,12 @@ from pkgutil import iter_modules
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import pages
+from pages.shared import rendered
 
-MODULES = [import_module(f"pages.{found.name}") for found in iter_modules(pages.__path__)]
-PAGES = [module.page for module in MODULES if hasattr(module, "page")]
+for found in iter_modules(pages.__path__):
+    import_module(f"pages.{found.name}")
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -26,11 +29,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; status 1 if stale")
     options = parser.parse_args(arguments)
-    stale = {
-        page.path: text
-        for page in PAGES
-        if (text := page.rendered()) != page.path.read_text(encoding="utf-8")
-    }
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted(DOCS.rglob("*.md"))}
+    made = {path: rendered(text) for path, text in texts.items()}
+    stale = {path: text for path, text in made.items() if text != texts[path]}
     if options.check:
         return int(bool(stale))
     for path, text in stale.items():

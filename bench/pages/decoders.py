@@ -4,12 +4,10 @@ from typing import Any
 
 from compactlearn_bench.records.significance import paired_t_test
 from compactlearn_bench.report.tables.published import dataset_order
-from pages.shared import Page, Parts, Record, figures, markdown, paper_results
-
-page = Page("docs/DECODERS.md")
+from pages.shared import Parts, Record, figures, markdown, paper_results, table
 
 
-@page.table
+@table
 def decoders() -> Parts:
     """Decoders under the fair protocol, beside ridge and one-vs-rest logistic regression."""
     found = paper_results("nested")
@@ -45,7 +43,7 @@ def _marks(name: str, own: dict[str, Any]) -> str:
     return marks
 
 
-@page.table
+@table
 def reliability(record: Record) -> Parts:
     """Figures of calibration, and below them what was observed in each bin of CMLL."""
     rows = {(row["data"], row["method"]): row for row in record["measurements"]}
@@ -71,7 +69,7 @@ def _bin(row: Record) -> str:
     return f"{row['observed']:.3f} at {row['mean_p']:.3f} ({row['cells']})"
 
 
-@page.table
+@table
 def thresholds(record: Record) -> Parts:
     """What each threshold decides, set by set."""
     titles = {

@@ -1,9 +1,7 @@
 """The table of docs/guide/large-data.md."""
 
 from compactlearn.utils import human_bytes
-from pages.shared import Page, Parts, Record, class_of
-
-page = Page("docs/guide/large-data.md")
+from pages.shared import Parts, Record, class_of, table
 
 GROUPS = {
     "dense": "300 features, 100 labels",
@@ -12,7 +10,7 @@ GROUPS = {
 }
 
 
-@page.table
+@table
 def blocks(record: Record) -> Parts:
     """Rows that come in blocks: rates, and memory that does not grow."""
     yield ["rows", "passes", "time", "rows a second and pass", "peak of memory"]

@@ -1,14 +1,12 @@
 """The tables of docs/METHODS.md."""
 
 from compactlearn_bench.report.tables.published import published
-from pages.shared import Page, Parts, Record, class_of, paper_results, times
-
-page = Page("docs/METHODS.md")
+from pages.shared import Parts, Record, class_of, paper_results, table, times
 
 LINEAR = ("ORI", "PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "POP", "CMLL")
 
 
-@page.table
+@table
 def methods() -> Parts:
     """Every linear method beside the published figure, from the records of the benchmark."""
     data = ("enron", "plant", "llog", "bibtex", "corel5k")
@@ -30,7 +28,7 @@ def _beside(ours: float, theirs: float) -> str:
     return f"{ours:.3f} ({theirs:.3f}){mark}"
 
 
-@page.table
+@table
 def kernel(record: Record) -> Parts:
     """Kernel versions."""
     yield ["what", "data", "ours", "theirs", "ours / theirs"]

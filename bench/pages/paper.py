@@ -3,14 +3,12 @@
 import numpy as np
 
 from compactlearn_bench.report.tables.published import published
-from pages.shared import Page, Parts, Record, figures, paper_results
-
-page = Page("docs/PAPER.md")
+from pages.shared import Parts, Record, figures, paper_results, table
 
 SMALL = "CMLL, CMLL's size"
 
 
-@page.table
+@table
 def enron() -> Parts:
     """Plain ridge and compact learning under two protocols, and what they keep."""
     methods = ("ORI", "CMLL_y", "CMLL")
@@ -35,7 +33,7 @@ def enron() -> Parts:
     yield ["numbers that the last keeps, mean of the folds", *sizes]
 
 
-@page.table
+@table
 def defaults(record: Record) -> Parts:
     """No arguments against no arguments."""
     yield ["data", "`CMLLClassifier()`", "`Ridge(alpha=1)`", "difference"]

@@ -1,11 +1,9 @@
 """The table of docs/guide/parameters.md."""
 
-from pages.shared import Page, Parts, Record, class_of
-
-page = Page("docs/guide/parameters.md")
+from pages.shared import Parts, Record, class_of, table
 
 
-@page.table
+@table
 def grid(record: Record) -> Parts:
     """The paper's grid by one search."""
     yield ["data", "settings × folds", "in all", "each", "one fit, predict and score", "ratio"]

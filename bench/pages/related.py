@@ -14,9 +14,7 @@ from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.methods.frequency import BANDS
 from compactlearn_bench.records import Figure, Record, Results, Selection, aggregate
 from compactlearn_bench.records.significance import SIGNS, paired_t_test
-from pages.shared import PAPER, Page, Parts, markdown, packed_records
-
-page = Page("docs/RELATED.md")
+from pages.shared import PAPER, Parts, markdown, packed_records, table
 
 FOLDER = PAPER.parents[1] / "related"
 PACK = FOLDER / "records.jsonl.xz"
@@ -183,7 +181,7 @@ def beside(selection: Selection) -> Beside:
     return Beside(spec, aggregate(records, selection), by_place)
 
 
-@page.table
+@table
 def related_nested() -> Parts:
     """The fair protocol."""
     found = beside("nested")
@@ -195,7 +193,7 @@ def related_nested() -> Parts:
     )
 
 
-@page.table
+@table
 def related_paper() -> Parts:
     """The paper's protocol."""
     found = beside("paper")
@@ -206,7 +204,7 @@ def related_paper() -> Parts:
     )
 
 
-@page.table
+@table
 def related_rare() -> Parts:
     """Rare labels under the fair protocol."""
     yield from beside("nested").rare()
@@ -216,7 +214,7 @@ def related_rare() -> Parts:
     )
 
 
-@page.table
+@table
 def related_cost() -> Parts:
     """Seconds under the fair protocol, where each fold has one last fit."""
     found = beside("nested")

@@ -18,19 +18,17 @@ from compactlearn_bench.report.tables.names import p_value
 from compactlearn_bench.report.tables.published import dataset_order, method_order, published
 from pages import printed
 from pages.auto_records import YARDSTICK, compared, filled, model_bytes, training_seconds
-from pages.shared import PAPER, Page, Parts, Record, class_of, packed_records, paper_results
+from pages.shared import PAPER, Parts, Record, class_of, packed_records, paper_results, table
 
-page = Page("docs/results.md")
-
-page.table(printed.printed_by_method)
-page.table(printed.printed_by_set)
-page.table(printed.printed_unexplained)
+table(printed.printed_by_method)
+table(printed.printed_by_set)
+table(printed.printed_unexplained)
 
 
 # ---- Auto beside its rivals ---------------------------------------------------------------------
 
 
-@page.table
+@table
 def auto() -> Parts:
     """Average precision by set and entry; below it ranks, seconds and bytes."""
     found = compared("auto")
@@ -59,7 +57,7 @@ def auto() -> Parts:
     )
 
 
-@page.table
+@table
 def auto_ranks() -> Parts:
     """Average ranks of every metric, with Nemenyi's critical distance."""
     found = compared("auto")
@@ -86,7 +84,7 @@ def auto_ranks() -> Parts:
     )
 
 
-@page.table
+@table
 def auto_pairs() -> Parts:
     """Auto beside each rival alone: sets won, and Wilcoxon's test with Holm's correction."""
     found = compared("auto")
@@ -106,7 +104,7 @@ def auto_pairs() -> Parts:
     )
 
 
-@page.table
+@table
 def auto_cost(record: Record) -> Parts:
     """Seconds of the processor, beside tuned one-vs-rest."""
     yield ["one fold", "Auto", "one-vs-rest", "ratio"]
@@ -122,7 +120,7 @@ def auto_cost(record: Record) -> Parts:
     )
 
 
-@page.table
+@table
 def auto_whole(record: Record) -> Parts:
     """What Auto takes on whole sets, and reaches."""
     yield ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"]
@@ -139,7 +137,7 @@ def auto_whole(record: Record) -> Parts:
     yield f"The longest took {longest / 60:.1f} minutes by the clock. {class_of(record)}"
 
 
-@page.table
+@table
 def auto_sizes() -> Parts:
     """Average precision and share of ridge's numbers, under bounds on the size."""
     found = compared("sizes")
@@ -170,7 +168,7 @@ def auto_sizes() -> Parts:
 # ---- The paper's benchmark ----------------------------------------------------------------------
 
 
-@page.table
+@table
 def choices() -> Parts:
     """How many published cells come back if every metric has its own best configuration, as the
     tables have it, and if the best in average precision is taken for all metrics."""
@@ -190,7 +188,7 @@ def choices() -> Parts:
     yield ["all", *map(str, sum(counts.values()))]
 
 
-@page.table
+@table
 def equal_size() -> Parts:
     """Average precision of controls that keep as many numbers as CMLL, under the fair protocol."""
     found = paper_results("nested")
@@ -216,7 +214,7 @@ def equal_size() -> Parts:
     yield "● CMLL is significantly better, ○ worse (paired t-test, 10 %)."
 
 
-@page.table
+@table
 def results() -> str:
     """What the records of the benchmark say; headings one level down, under the page's own."""
     records = list(packed_records(PAPER))

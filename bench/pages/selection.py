@@ -1,11 +1,9 @@
 """The tables of docs/SELECTION.md."""
 
-from pages.shared import Page, Parts, Record, class_of, figures
-
-page = Page("docs/SELECTION.md")
+from pages.shared import Parts, Record, class_of, figures, table
 
 
-@page.table
+@table
 def selection(record: Record) -> Parts:
     """What a search without arguments finds, and what it takes."""
     yield ["data", "the search", "tuned ridge", "larger grid", "loss", "single fits"]
@@ -15,7 +13,7 @@ def selection(record: Record) -> Parts:
     yield class_of(record)
 
 
-@page.table
+@table
 def decoder_choice(record: Record) -> Parts:
     """What a search gains by trying the logistic decoder, and by trying it more often."""
     titles = {
@@ -33,7 +31,7 @@ def decoder_choice(record: Record) -> Parts:
     yield ["mean", *figures(means, *titles, form=".4f")]
 
 
-@page.table
+@table
 def small_models(record: Record) -> Parts:
     """Directions to keep where few numbers may be kept."""
     titles = {
@@ -50,7 +48,7 @@ def small_models(record: Record) -> Parts:
             yield [*line, *figures(size, *titles), *figures(row, "ridge")]
 
 
-@page.table
+@table
 def splits(record: Record) -> Parts:
     """Stratified folds beside those of others."""
     yield ["data", "against", "deviation of labels, ours / theirs", "of sizes, ours / theirs"]

@@ -1,12 +1,10 @@
 """The table of docs/guide/serving.md."""
 
 from compactlearn.utils import human_bytes
-from pages.shared import Page, Parts, Record, seconds
-
-page = Page("docs/guide/serving.md")
+from pages.shared import Parts, Record, seconds, table
 
 
-@page.table
+@table
 def onnx(record: Record) -> Parts:
     """A model and its exported graph, for one row and for many."""
     head = ["data", "model", "rows", "this package, sparse rows", "dense rows", "onnxruntime"]

@@ -21,38 +21,32 @@ Record = dict[str, Any]
 Parts = Iterable[list[str] | str]  # lines of tables, the first of each its head, and paragraphs
 
 
-class Page:
-    """A page, by its path from the root, and the functions that make its tables."""
+TABLES: dict[str, Callable[..., Parts]] = {}
 
-    def __init__(self, path: str) -> None:
-        self.path = ROOT / path
-        self.makers: dict[str, Callable[..., Parts]] = {}
 
-    def table(self, maker: Callable[..., Parts]) -> Callable[..., Parts]:
-        """Take a function for the table that the page marks by the function's name.
+def table(maker: Callable[..., Parts]) -> Callable[..., Parts]:
+    """Register a function for the table that pages mark by the function's name.
 
-        Its parameter is the record of that name; without one, it finds its records by itself.
-        """
-        self.makers[maker.__name__] = maker
-        return maker
+    Its parameter is the record of that name; without one, it finds its records by itself.
+    """
+    TABLES[maker.__name__] = maker
+    return maker
 
-    def made(self, name: str) -> str:
-        """A table as Markdown."""
-        maker = self.makers[name]
-        needs_record = inspect.signature(maker).parameters
-        return markdown(maker(measured(name)) if needs_record else maker())
 
-    def rendered(self) -> str:
-        """The page with every marked table made anew."""
-        text = self.path.read_text(encoding="utf-8")
-        marked = MARKED.findall(text)
-        if sorted(marked) != sorted(self.makers):
-            raise SystemExit(
-                f"{self.path.name} must mark each of its tables once: it marks {marked}, and there "
-                f"are functions for {list(self.makers)}"
-            )
-        form = "<!-- table: {0} -->\n{1}\n<!-- end -->"
-        return MARKED.sub(lambda m: form.format(m[1], self.made(m[1])), text)
+def made(name: str) -> str:
+    """Return a table as Markdown."""
+    maker = TABLES[name]
+    needs_record = inspect.signature(maker).parameters
+    return markdown(maker(measured(name)) if needs_record else maker())
+
+
+def rendered(text: str) -> str:
+    """Return the text of a page with every marked table made anew."""
+    unknown = sorted(set(MARKED.findall(text)) - set(TABLES))
+    if unknown:
+        raise SystemExit(f"no function makes the tables {unknown}; see bench/pages")
+    form = "<!-- table: {0} -->\n{1}\n<!-- end -->"
+    return MARKED.sub(lambda m: form.format(m[1], made(m[1])), text)
 
 
 def markdown(parts: Parts) -> str:

@@ -1,8 +1,6 @@
 """The table of docs/SPEED.md."""
 
-from pages.shared import Page, Parts, Record, class_of, times
-
-page = Page("docs/SPEED.md")
+from pages.shared import Parts, Record, class_of, table, times
 
 SHOWN = {
     ("dense", "Ridge, dense X and Y"): "fit, dense X and Y",
@@ -14,7 +12,7 @@ SHOWN = {
 }
 
 
-@page.table
+@table
 def speed(record: Record) -> Parts:
     """Fits and predictions as ratios."""
     yield ["what", "data", "ours", "theirs", "ours / theirs"]

@@ -1,11 +1,9 @@
 """The table of docs/guide/storing.md."""
 
-from pages.shared import Page, Parts, Record, class_of, seconds
-
-page = Page("docs/guide/storing.md")
+from pages.shared import Parts, Record, class_of, seconds, table
 
 
-@page.table
+@table
 def model_files(record: Record) -> Parts:
     """Loading times, and what one row and ten processes need."""
     yield ["model", "file", "`load_model`", "nothing in the cache", "`verify=True`", "joblib"]

@@ -1,11 +1,9 @@
 """The tables of docs/TEXT.md."""
 
-from pages.shared import Page, Parts, Record, class_of, figures, measured, times
-
-page = Page("docs/TEXT.md")
+from pages.shared import Parts, Record, class_of, figures, measured, table, times
 
 
-@page.table
+@table
 def text(record: Record) -> Parts:
     """Every program on every set of texts; below, why some have no figures."""
     head = ["P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "macro R@5", "fit", "predict", "model"]
@@ -38,7 +36,7 @@ def _text_figures(row: Record, cores: int) -> list[str]:
     return [*figures(row, *keys), *recall, *taken, f"{row['model_bytes'] / 2**20:,.1f} MiB"]
 
 
-@page.table
+@table
 def text_frequency() -> Parts:
     """Recall of rare and of frequent labels, on the largest set."""
     record = measured("text")
@@ -51,7 +49,7 @@ def text_frequency() -> Parts:
             yield [row["entry"], *("none" if r is None else f"{r:.3f}" for r in recalls)]
 
 
-@page.table
+@table
 def text_whole(record: Record) -> Parts:
     """What text_classifier() comes to on all of WordNet."""
     head = ["texts", "words", "labels", "P@1", "P@3", "P@5"]
@@ -63,7 +61,7 @@ def text_whole(record: Record) -> Parts:
     yield f"{class_of(record)} Seconds are those of both processors together."
 
 
-@page.table
+@table
 def text_budgets(record: Record) -> Parts:
     """The automatic search on texts at size: seconds, size and precision, and its budgets."""
     yield ["", "P@1", "P@3", "P@5", "fit", "fit, processors", "model"]
@@ -77,7 +75,7 @@ def text_budgets(record: Record) -> Parts:
     yield f"{class_of(record)}{told}"
 
 
-@page.table
+@table
 def suggested_labels(record: Record) -> Parts:
     """Probability and precision of suggested labels: the largest gap of any bin."""
     yield [
@@ -102,7 +100,7 @@ def _rare(groups: list[Record]) -> str:
     return f"{means[0]:.2f}, right {means[1]:.2f} ({n:,})"
 
 
-@page.table
+@table
 def vectorizer(record: Record) -> Parts:
     """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
     rows = record["measurements"]
@@ -115,7 +113,7 @@ def vectorizer(record: Record) -> Parts:
     yield class_of(record)
 
 
-@page.table
+@table
 def word_forms(record: Record) -> Parts:
     """P@1 of words, characters and both, by the number of forms of a word and of texts."""
     rows = record["measurements"]

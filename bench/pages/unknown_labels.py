@@ -1,8 +1,6 @@
 """The tables of docs/guide/unknown-labels.md."""
 
-from pages.shared import Page, Parts, Record, figures
-
-page = Page("docs/guide/unknown-labels.md")
+from pages.shared import Parts, Record, figures, table
 
 FIT_TO = {
     "all": "true labels",
@@ -13,7 +11,7 @@ FIT_TO = {
 }
 
 
-@page.table
+@table
 def unknown_labels(record: Record) -> Parts:
     """What unknown labels cost, completed and counted as absent."""
     head = ["all", "known", "absent", "fewer rows", "lost (of each mask)"]
@@ -29,7 +27,7 @@ def unknown_labels(record: Record) -> Parts:
     yield f"{min(row['masks'] for row in record['measurements'])} masks on each of the folds."
 
 
-@page.table
+@table
 def noisy_labels(record: Record) -> Parts:
     """What flipped labels and missing positives cost, and what correcting gives back."""
     yield ["data", "fit to", "average precision", "micro-F1", "PSP@1", "PSP@3", "PSP@5"]
