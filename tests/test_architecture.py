@@ -1,4 +1,4 @@
-"""The layout of the package, held to what pyproject.toml and docs/ARCHITECTURE.md say of it.
+"""The layout of the package agrees with pyproject.toml and docs/contributing/architecture.md.
 
 The order of the layers itself is checked by import-linter. Here stands what it cannot see: which
 parts of scikit-learn a layer uses, what the import of the package brings along, and whether the
@@ -64,13 +64,13 @@ def contract_layers():
 
 
 def test_the_page_gives_the_layers_of_the_contract():
-    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    page = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
     (line,) = re.findall(r"^cli > .*$", page, flags=re.MULTILINE)
     assert [re.findall(r"\w+", layer) for layer in line.split(">")] == contract_layers()
 
 
 def test_every_file_that_the_page_names_exists():
-    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    page = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
     named = set(re.findall(r"`([\w/]+\.(?:py|toml|csv|css|js))`", page))
     files = [ROOT / "pyproject.toml", *PACKAGE.rglob("*.*"), *(ROOT / "tests").rglob("*.py")]
     ends = [path.relative_to(ROOT.parent).as_posix() for path in files]
@@ -244,7 +244,7 @@ def test_nothing_imports_the_related_methods():
 
 
 def test_the_page_is_short():
-    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    page = (ROOT / "docs" / "contributing" / "architecture.md").read_text()
     table = page.partition("## If this changes, touch only")[2]
     rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
     assert 5 < len(rows) <= 15

@@ -50,6 +50,7 @@ class Block:
 
 def blocks_of(path):
     """The blocks of a page, in order, each with what the comments right before it say."""
+    page = path.relative_to(ROOT).as_posix().removeprefix("docs/")
     blocks, told = [], {}
     lines = iter(enumerate(path.read_text(encoding="utf-8").splitlines(), start=1))
     indented = None
@@ -60,11 +61,11 @@ def blocks_of(path):
                 if inner.startswith("```"):
                     break
                 inside.append(inner)
-            blocks.append(Block(path.name, number, line[3:].strip(), "\n".join(inside), told))
+            blocks.append(Block(page, number, line[3:].strip(), "\n".join(inside), told))
             told, indented = {}, None
         elif line.startswith("    "):
             if indented is None:
-                indented = Block(path.name, number, "commands", "", told)
+                indented = Block(page, number, "commands", "", told)
                 blocks.append(indented)
                 told = {}
             indented.text += f"{line[4:]}\n"
@@ -150,84 +151,110 @@ CLAIMS = [
         "[{n for n, _ in row} for row in found] == [{'bread', 'food'}, {'sport', 'weather'}]",
     ),
     ("README.md", "text_classifier", "all(0.5 < p < 1 for row in found for _, p in row)"),
-    ("names.md", "predict_labels", "names.shape == scores.shape == (10, 2)"),
-    ("names.md", "predict_labels", "model.label_names_ == ['blues', 'jazz', 'soul']"),
-    ("AUTO.md", "model.leaderboard_:", "chances.shape == (202, 6)"),
+    ("how-to/names.md", "predict_labels", "names.shape == scores.shape == (10, 2)"),
+    ("how-to/names.md", "predict_labels", "model.label_names_ == ['blues', 'jazz', 'soul']"),
+    ("explanation/automatic-search.md", "model.leaderboard_:", "probabilities.shape == (202, 6)"),
     (
-        "AUTO.md",
+        "explanation/automatic-search.md",
         "model.leaderboard_:",
         "model.why_.startswith('Selected: ') and 'tried' in model.why_",
     ),
-    ("AUTO.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
-    ("AUTO.md", "plot_frontier", "figure.data[2].text[1] == 'mine'"),
-    ("compact-models.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
-    ("compact-models.md", "model.predict_topk", "best.shape == (579, 5)"),
-    ("compact-models.md", "model.predict_topk", "small.shape == (579, 27)"),
-    ("compact-models.md", "model.predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
-    ("compact-models.md", "model.predict_topk", "model.n_parameters_ == 28511"),
+    ("explanation/automatic-search.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
+    ("explanation/automatic-search.md", "plot_frontier", "figure.data[2].text[2] == 'mine'"),
+    ("methods/index.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
+    ("methods/index.md", "model.predict_topk", "best.shape == (579, 5)"),
+    ("methods/index.md", "model.predict_topk", "small.shape == (579, 27)"),
+    ("methods/index.md", "model.predict_topk", "model.embedding_.solver_ == 'closed-krylov'"),
+    ("methods/index.md", "model.predict_topk", "model.n_parameters_ == 28511"),
     (
-        "many-labels.md",
+        "how-to/size-budget.md",
         "sparse=True",
         "best.shape == (579, 3) and few.nnz == 3 * 579",
     ),
-    ("many-labels.md", "size_budget", "model.n_parameters_ <= 0.1 * 1001 * 53"),
-    ("probabilities.md", "make_pipeline", "figures['micro_f1'] > 0.5 and best.shape == (579, 5)"),
-    ("probabilities.md", "chances = model", "chances.shape == (579, 53)"),
+    ("how-to/size-budget.md", "size_budget", "model.n_parameters_ <= 0.1 * 1001 * 53"),
     (
-        "probabilities.md",
+        "how-to/probabilities.md",
+        "make_pipeline",
+        "results['micro_f1'] > 0.5 and best.shape == (579, 5)",
+    ),
+    ("how-to/probabilities.md", "probabilities = model", "probabilities.shape == (579, 53)"),
+    (
+        "how-to/probabilities.md",
         "reliability_table",
         "table.total == 5 * 579 and abs(table.largest_gap(50) - 0.0732) < 0.001",
     ),
-    ("names.md", "exclude=", "model.excluded_labels_ == ['soul', 'zydeco']"),
+    ("how-to/names.md", "exclude=", "model.excluded_labels_ == ['soul', 'zydeco']"),
     (
-        "understanding.md",
+        "how-to/explain.md",
         "why.neighbours",
         "why.neighbours[0].row == 266 and 0.23 < why.neighbours[0].share < 0.25",
     ),
-    ("large-data.md", "open_blocks", "(source.n_rows, model.n_passes_) == (1702, 1)"),
-    ("large-data.md", "def blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
-    ("large-data.md", "Moments.from_arrays", "total.count == 1702 and model.threshold_ == 0.5"),
-    ("data.md", "make_compact", "mine.Y.shape == (500, 12)"),
-    ("comparing.md", "METHODS", "len(METHODS) >= 17 and rival.n_labels_ == kernel.n_labels_ == 53"),
-    ("parameters.md", "CMLLClassifierCV", "model.best_score_ > 0.65"),
+    ("how-to/large-data.md", "open_blocks", "(source.n_rows, model.n_passes_) == (1702, 1)"),
+    ("how-to/large-data.md", "def blocks", "model.predict(data.X[:3]).shape == (3, 53)"),
     (
-        "SELECTION.md",
-        "CMLLClassifierCV",
-        "model.best_params_['n_label_components'] in (0.1, 0.25, 0.5, 0.75, 1.0)",
+        "how-to/large-data.md",
+        "Moments.from_arrays",
+        "total.count == 1702 and model.threshold_ == 0.5",
     ),
+    ("how-to/data-files.md", "make_compact", "mine.Y.shape == (500, 12)"),
     (
-        "TEXT.md",
-        "fresh bread from the oven",
+        "how-to/compare-methods.md",
+        "METHODS",
+        "len(METHODS) >= 17 and baseline.n_labels_ == kernel.n_labels_ == 53",
+    ),
+    ("how-to/tune.md", "CMLLClassifierCV()", "model.best_score_ > 0.65"),
+    (
+        "tutorials/texts-to-tags.md",
+        "evaluate(model, texts, tags)",
         "{n for n, _ in found[0]} == {'bread', 'food'} and found[1][0][0] == 'sport'",
     ),
-    ("TEXT.md", "breads and winds", "{n for n, _ in parts[0]} & {'bread', 'food', 'weather'}"),
     (
-        "TEXT.md",
+        "tutorials/texts-to-tags.md",
+        "breads and winds",
+        "{n for n, _ in parts[0]} & {'bread', 'food', 'weather'}",
+    ),
+    (
+        "tutorials/texts-to-tags.md",
         "catch_warnings",
-        "unknown.tolist() == [True, False] and '1 of 2 texts (row 0)' in str(said[0].message)",
+        "unknown.tolist() == [True, False] and '1 of 2 texts (row 0)' in str(caught[0].message)",
     ),
-    ("BENCHMARK.md", "def make", "set(make.grid) <= set(make().get_params())"),
-    ("tutorial.md", "data.split()", "(train.n_samples, test.n_samples) == (1123, 579)"),
-    ("tutorial.md", "data.split()", "data.X.shape == (1702, 1001) and data.Y.shape == (1702, 53)"),
-    ("tutorial.md", "leaderboard_", "model.leaderboard_ and model.why_.startswith('Selected: ')"),
-    ("tutorial.md", "predict_topk", "best.shape == (3, 3)"),
+    ("reference/benchmark.md", "def make", "set(make.grid) <= set(make().get_params())"),
     (
-        "tutorial.md",
-        "predict_proba",
-        "abs(chances.sum(axis=1).mean() / test.Y.sum(axis=1).mean() - 1) < 0.2",
+        "tutorials/ten-minutes.md",
+        "data.split()",
+        "(train.n_samples, test.n_samples) == (1123, 579)",
     ),
-    ("tutorial.md", "size_budget=0.1", "small.n_parameters_ <= 0.1 * 53053"),
-    ("tutorial.md", "size_budget=0.1", "half.nbytes_ < small.nbytes_"),
-    ("OWN_METRIC.md", "GridSearchCV", "search.best_params_['threshold'] < 0.5"),
-    ("OWN_METRIC.md", "Metric(", "row.function([[1, 0, 0]], [[1, 1, 1]]) == 2"),
-    ("OWN_DATA.md", "films.csv", "films.X.shape == (3, 2)"),
-    ("OWN_DATA.md", "films.csv", "load('films', data_home='data').label_names == ('funny', 'sad')"),
-    ("plst.md", "PLST(10)", "model.predict_codes(data.X[1123:]).shape == (579, 10)"),
-    ("plst.md", "PLST(10)", "model.n_parameters_ == 10 * (1001 + 53) + 53"),
-    ("cmll-y.md", "CMLLClassifier", "model.n_parameters_ == 27 * (1001 + 53) + 53"),
-    ("mddm.md", "MDDM()", "reduced.shape == (1702, 53)"),
-    ("pop.md", "POPClassifier", "model.n_weights_ < model.n_weights_full_"),
-    ("auto.md", "AutoCompactClassifier(", "model.why_.startswith('Selected: ')"),
+    (
+        "tutorials/ten-minutes.md",
+        "data.split()",
+        "data.X.shape == (1702, 1001) and data.Y.shape == (1702, 53)",
+    ),
+    (
+        "tutorials/ten-minutes.md",
+        "leaderboard_",
+        "model.leaderboard_ and model.why_.startswith('Selected: ')",
+    ),
+    ("tutorials/ten-minutes.md", "predict_topk", "labels.shape == (3, 3)"),
+    (
+        "tutorials/ten-minutes.md",
+        "predict_proba",
+        "abs(probabilities.sum(axis=1).mean() / test.Y.sum(axis=1).mean() - 1) < 0.2",
+    ),
+    ("tutorials/ten-minutes.md", "size_budget=0.1", "small.n_parameters_ <= 0.1 * 53053"),
+    ("tutorials/ten-minutes.md", "size_budget=0.1", "half.nbytes_ < small.nbytes_"),
+    ("contributing/own-metric.md", "GridSearchCV", "search.best_params_['threshold'] < 0.5"),
+    ("contributing/own-metric.md", "Metric(", "row.function([[1, 0, 0]], [[1, 1, 1]]) == 2"),
+    ("contributing/own-data.md", "films.csv", "films.X.shape == (3, 2)"),
+    (
+        "contributing/own-data.md",
+        "films.csv",
+        "load('films', data_home='data').label_names == ('funny', 'sad')",
+    ),
+    ("methods/plst.md", "PLST(10)", "model.predict_codes(data.X[1123:]).shape == (579, 10)"),
+    ("methods/plst.md", "PLST(10)", "model.n_parameters_ == 10 * (1001 + 53) + 53"),
+    ("methods/cmll-y.md", "CMLLClassifier", "model.n_parameters_ == 27 * (1001 + 53) + 53"),
+    ("methods/mddm.md", "MDDM()", "reduced.shape == (1702, 53)"),
+    ("methods/pop.md", "POPClassifier", "model.n_weights_ < model.n_weights_full_"),
 ]
 
 
@@ -289,10 +316,12 @@ def test_a_method_of_ones_own_as_printed(tmp_path):
     (spec,) = (
         block
         for block in ALL
-        if block.page == "BENCHMARK.md" and block.kind == "toml" and "estimator =" in block.text
+        if block.page == "reference/benchmark.md"
+        and block.kind == "toml"
+        and "estimator =" in block.text
     )
     (line,) = re.findall(r'^ *(\{.*estimator = ".*\}),$', spec.text, flags=re.MULTILINE)
-    page_files("BENCHMARK.md", tmp_path)
+    page_files("reference/benchmark.md", tmp_path)
     text = f'name = "own"\nfolds = 2\ninner_folds = 2\ndatasets = ["emotions"]\nmethods = [{line}]'
     (tmp_path / "spec.toml").write_text(text + "\nworkers = 1\n", encoding="utf-8")
     shell("compactlearn bench spec.toml --store records", tmp_path)

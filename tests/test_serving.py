@@ -1,4 +1,4 @@
-"""The server of docs/guide/serving.md, started as the page says and asked over HTTP."""
+"""The server of docs/how-to/serve.md, started as the page says and asked over HTTP."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from compactlearn import load_model, predict_labels
 from tests.test_documents import blocks_of, clean_environment
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "guide" / "serving.md"
+PAGE = ROOT / "docs" / "how-to" / "serve.md"
 BLOCKS = blocks_of(PAGE)
 pytestmark = pytest.mark.slow
 

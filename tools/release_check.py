@@ -64,7 +64,7 @@ def check_sdist(sdist: Path) -> None:
         held = {name.partition("/")[2] for name in archive.getnames()}
     needed = {f"src/{name}" for name in package_files()} | {
         "pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",
-        "Makefile", "tests/makers.py", "docs/conf.py", "docs/METHODS.md", "tools/smoke.py",
+        "Makefile", "tests/makers.py", "docs/conf.py", "docs/methods/index.md", "tools/smoke.py",
         "bench/tables.py", "bench/pages/shared.py", "bench/paper/records.jsonl.xz",
     }  # fmt: skip
     if needed - held:

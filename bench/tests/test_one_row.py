@@ -1,7 +1,7 @@
 """A metric is added by its row, a method by one in the library and one here; all else knows it.
 
-These are the two rows of "If this changes, touch only" in docs/ARCHITECTURE.md, taken at their
-word: the tests write the functions and the row, and nothing else.
+These are two rows of "If this changes, touch only" in docs/contributing/architecture.md, taken at
+their word: the tests write the functions and the row, and nothing else.
 """
 
 import numpy as np

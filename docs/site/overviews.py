@@ -4,7 +4,7 @@ An overview is plain Markdown, with links for people. What its folder holds is a
 here, so that a new page needs no line anywhere else.
 """
 
-FOLDERS = {"gallery": "gallery/*", "METHODS": "methods/*"}
+FOLDERS = {"gallery": "gallery/*", "methods/index": "methods/*"}
 TOCTREE = """
 ```{{toctree}}
 :hidden:

@@ -6,19 +6,19 @@ from tests.browsing import complaints, contrasts, open_afresh, requests
 
 PAGES = (
     "index.html",
-    "tutorial.html",
-    "theory.html",
-    "METHODS.html",
+    "tutorials/ten-minutes.html",
+    "explanation/theory.html",
+    "methods/index.html",
     "methods/cmll.html",
-    "guide/probabilities.html",
-    "results.html",
+    "how-to/probabilities.html",
+    "results/index.html",
     "gallery.html",
     "gallery/size.html",
     "gallery/parameters.html",
     "api/index.html",
     "api/generated/compactlearn.metrics.html",
     "api/generated/compactlearn/CMLLClassifier.html",
-    "changelog.html",
+    "reference/changelog.html",
 )
 pytestmark = pytest.mark.slow
 every_page = pytest.mark.parametrize("name", PAGES)

@@ -10,52 +10,46 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 
 
+PAGE = (
+    "Before.\n<!-- table: own -->\nold\n<!-- end -->\nBetween.\n"
+    "<!-- table: measured -->\n<!-- end -->\nAfter.\n"
+)
+
+
 @pytest.fixture
 def shared(monkeypatch, tmp_path):
+    """The module, with one table of a record and one that reads none."""
     monkeypatch.syspath_prepend(ROOT / "bench")
     module = importlib.import_module("pages.shared")
-    monkeypatch.setattr(module, "ROOT", tmp_path)
     monkeypatch.setattr(module, "RESULTS", tmp_path)
-    return module
-
-
-@pytest.fixture
-def page(shared, tmp_path):
-    """One table of a record and one of its own, on a page that marks them in the other order."""
+    monkeypatch.setattr(module, "TABLES", {})
     (tmp_path / "measured.json").write_text(json.dumps({"score": 0.5}))
-    (tmp_path / "page.md").write_text(
-        "Before.\n<!-- table: own -->\nold\n<!-- end -->\nBetween.\n"
-        "<!-- table: measured -->\n<!-- end -->\nAfter.\n"
-    )
-    made = shared.Page("page.md")
 
-    @made.table
+    @module.table
     def measured(record):
         yield ["data", "score"]
-        yield ["enron", *shared.figures(record, "score")]
+        yield ["enron", *module.figures(record, "score")]
         yield "Of five folds."
         yield "Of one machine."
 
-    @made.table
+    @module.table
     def own():
         return "As it is: {1} \\1."
 
-    return made
+    return module
 
 
-def test_tables_stand_between_their_marks(page):
-    assert page.rendered() == (
+def test_tables_stand_between_their_marks(shared):
+    assert shared.rendered(PAGE) == (
         "Before.\n<!-- table: own -->\nAs it is: {1} \\1.\n<!-- end -->\nBetween.\n"
         "<!-- table: measured -->\n| data | score |\n|---|---|\n| enron | 0.500 |\n\n"
         "Of five folds.\n\nOf one machine.\n<!-- end -->\nAfter.\n"
     )
 
 
-@pytest.mark.parametrize("change", [("own", "other"), ("measured", "own"), ("table: own", "own")])
-def test_marks_and_functions_must_agree(page, change):
-    page.path.write_text(page.path.read_text().replace(*change))
-    with pytest.raises(SystemExit, match=r"page\.md must mark each of its tables once"):
-        page.rendered()
+def test_a_mark_without_a_function_is_an_error(shared):
+    with pytest.raises(SystemExit, match=r"no function makes the tables \['other'\]"):
+        shared.rendered(PAGE.replace("own", "other"))
 
 
 def test_tables_follow_each_other_with_paragraphs_between_them(shared):
@@ -67,15 +61,12 @@ def test_times_are_read_in_seconds_or_milliseconds(shared):
     assert shared.times({"fit": 1, "predict": 0.0213}, "fit", "predict") == ["1.0 s", "21.3 ms"]
 
 
-def test_every_page_with_a_marked_table_has_a_module(monkeypatch):
+def test_every_table_stands_on_one_page(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "bench")
-    pages = importlib.import_module("tables").PAGES
-    marked = [
-        path
-        for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
-        if re.search(r"<!-- table: \w+ -->", path.read_text(encoding="utf-8"))
-    ]
-    assert sorted(page.path for page in pages) == sorted(marked)
+    importlib.import_module("tables")
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
+    marked = re.findall(r"<!-- table: (\w+) -->", text)
+    assert sorted(marked) == sorted(importlib.import_module("pages.shared").TABLES)
 
 
 def test_most_published_cells_come_back_by_the_committed_records(monkeypatch):
