@@ -160,7 +160,7 @@ CLAIMS = [
         "model.why_.startswith('Selected: ') and 'tried' in model.why_",
     ),
     ("explanation/automatic-search.md", "plot_frontier", "best_for_its_size in model.leaderboard_"),
-    ("explanation/automatic-search.md", "plot_frontier", "figure.data[2].text[2] == 'mine'"),
+    ("explanation/automatic-search.md", "plot_frontier", "figure.data[2].text[1] == 'mine'"),
     ("methods/index.md", "model.predict_topk", "scores.shape == (579, 53) == labels.shape"),
     ("methods/index.md", "model.predict_topk", "best.shape == (579, 5)"),
     ("methods/index.md", "model.predict_topk", "small.shape == (579, 27)"),

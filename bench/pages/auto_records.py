@@ -1,4 +1,4 @@
-"""The records of ``bench/auto``, as the tables of docs/results.md ask for them."""
+"""The records of ``bench/auto``, as the tables of docs/results/paper.md ask for them."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The tables of docs/DECODERS.md."""
+"""The tables of docs/explanation/decoders.md."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The table of docs/guide/large-data.md."""
+"""The table of docs/how-to/large-data.md."""
 
 from compactlearn.utils import human_bytes
 from pages.shared import Parts, Record, class_of, table

@@ -1,4 +1,4 @@
-"""The tables of docs/METHODS.md."""
+"""The tables of docs/methods/index.md."""
 
 from compactlearn_bench.report.tables.published import published
 from pages.shared import Parts, Record, class_of, paper_results, table, times

@@ -1,4 +1,4 @@
-"""The table of docs/guide/parameters.md."""
+"""The table of docs/how-to/tune.md."""
 
 from pages.shared import Parts, Record, class_of, table
 

@@ -1,4 +1,4 @@
-"""The tables of docs/RELATED.md: the related work beside ridge and CMLL, one protocol at a time.
+"""Tables of docs/results/related.md: related methods compared with ridge and CMLL.
 
 The records of the related work lie in related/, those of ridge and CMLL in paper/. Both met the
 same rows and folds: `aggregate` refuses to join them if they did not.

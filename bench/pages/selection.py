@@ -1,4 +1,4 @@
-"""The tables of docs/SELECTION.md."""
+"""The tables of docs/results/tuning.md."""
 
 from pages.shared import Parts, Record, class_of, figures, table
 

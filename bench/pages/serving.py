@@ -1,4 +1,4 @@
-"""The table of docs/guide/serving.md."""
+"""The table of docs/how-to/serve.md."""
 
 from compactlearn.utils import human_bytes
 from pages.shared import Parts, Record, seconds, table

@@ -1,4 +1,4 @@
-"""The table of docs/SPEED.md."""
+"""The table of docs/results/speed.md."""
 
 from pages.shared import Parts, Record, class_of, table, times
 

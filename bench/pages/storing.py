@@ -1,4 +1,4 @@
-"""The table of docs/guide/storing.md."""
+"""The table of docs/how-to/save.md."""
 
 from pages.shared import Parts, Record, class_of, seconds, table
 

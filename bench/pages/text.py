@@ -1,4 +1,4 @@
-"""The tables of docs/TEXT.md."""
+"""The tables of docs/results/text.md."""
 
 from pages.shared import Parts, Record, class_of, figures, measured, table, times
 

@@ -1,4 +1,4 @@
-"""The tables of docs/guide/unknown-labels.md."""
+"""The tables of docs/how-to/unknown-labels.md."""
 
 from pages.shared import Parts, Record, figures, table
 

@@ -132,8 +132,8 @@ NOT_HERE: dict[str, str] = {
     "REML": "REML (Xu, Tao and Xu, Robust extreme multi-label learning, KDD 2016) is not in the "
     "library: of its sum of a low-rank and a sparse component we have the abstract, and neither "
     "objective nor optimiser. What is of its kind: ShortlistClassifier, which adds a sparse "
-    "regression of each label to what a compact model says; docs/RELATED.md says in which respects "
-    "it differs.",
+    "regression of each label to the scores of a compact model; docs/methods/related.md lists the "
+    "differences.",
 }
 
 #: Every method by its name, in the order of the paper's tables and then of its related work.

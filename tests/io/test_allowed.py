@@ -168,7 +168,9 @@ def test_such_a_pattern_is_neither_saved_nor_loaded(tmp_path):
     with pytest.raises(ModelFileError, match="'token_pattern' of TextVectorizer must be a regular"):
         load_model(path)
     model[0].token_pattern = pattern
-    with pytest.raises(ModelFileError, match=r"docs/guide/storing\.md has its grammar.*; got"):
+    with pytest.raises(
+        ModelFileError, match=r"docs/reference/model-files\.md has its grammar.*; got"
+    ):
         save_model(model, path)
 
 

@@ -51,9 +51,9 @@ from compactlearn.shortlist._generation import usual_candidates, usual_codes
 
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 SHORTLIST_ROWS = 2_000  # a kernel of fewer rows is as good as sparse regressions, and faster
-# Of more labels nothing else that fits in the time finds the rare ones, see docs/TEXT.md.
+# Of more labels nothing else that fits in the time finds the rare ones, see docs/results/text.md.
 MANY_LABELS = 2_000
-# Pairs of a row and a label above which the shortlist comes first, see docs/AUTO.md.
+# Pairs of a row and a label above which the shortlist comes first.
 AT_SIZE_PAIRS = 500_000
 
 
@@ -457,7 +457,7 @@ USUAL = (
     references,  # for comparison only
 )
 # Many sparse rows, features and labels: there a compact model with a logistic decoder takes ten to
-# twenty times as long as a shortlist and is worse (docs/AUTO.md).
+# twenty times as long as a shortlist and is worse (docs/explanation/automatic-search.md).
 AT_SIZE = (stopgaps, shortlist_candidates, linear_candidates)
 
 

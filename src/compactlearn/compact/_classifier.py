@@ -92,7 +92,7 @@ class CompactClassifier(RanksLabels, OnDevices, ClassifierMixin, TransformerMixi
     regressor : scikit-learn regressor or None, default=None
         None is ridge regression with penalty ``alpha``, solved from second moments. Any other
         regressor is cloned and fitted to XP and the codes, weighted so that its squared error is
-        that of the labels (docs/METHODS.md). One that takes a single target is wrapped in
+        that of the labels (docs/methods/index.md). One that takes a single target is wrapped in
         ``MultiOutputRegressor``.
     alpha : float or "auto", default=1.0
         Penalty of the built-in ridge, in the squared units of X; ignored with a ``regressor``.
@@ -111,7 +111,7 @@ default="auto"
         ``fit_moments``), for another regressor, whose refits may be expensive, and for a vector y.
     positive_unlabelled : bool, default=False
         Whether labels that are absent may be missing positives: a label that is present counts by
-        one over the probability that it is seen (docs/guide/unknown-labels.md).
+        one over the probability that it is seen (docs/how-to/unknown-labels.md).
     propensities : array-like of shape (n_labels,) or None, default=None
         These probabilities; None is :func:`compactlearn.metrics.propensities` of the labels.
     label_noise : None, "auto" or pair of float or array-like, default=None
@@ -231,10 +231,10 @@ default="auto"
         X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
             What :func:`compactlearn.datasets.open_blocks` returns is fitted as by
             :meth:`fit_blocks`, without y, and so is a memory map of more than 256 MiB. A Dask
-            array or DataFrame is fitted on the workers (docs/guide/dask.md).
+            array or DataFrame is fitted on the workers (docs/how-to/dask.md).
         y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
             Names of each row's labels; or labels, 0 or 1, with NaN where a label is not known
-            (docs/guide/unknown-labels.md); a vector is read as one class per row.
+            (docs/how-to/unknown-labels.md); a vector is read as one class per row.
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 counts as that row twice; of weight 0, not at all.
         groups : array-like of shape (n_samples,), optional
@@ -333,7 +333,7 @@ default="auto"
 
         Scores are those of a ``fit`` on all rows; beyond 5000 features and labels CMLL goes through
         the blocks several times (``n_passes_``). Decoders and thresholds are learnt from held-out
-        rows (docs/guide/large-data.md).
+        rows (docs/how-to/large-data.md).
 
         Parameters
         ----------

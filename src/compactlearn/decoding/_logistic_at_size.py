@@ -52,7 +52,7 @@ TOLERANCE = 2e-2  # of a gradient; with a tenth of it the loss on new rows is th
 
 # Labels with slopes of their own. Every label gains by them in log-loss, as much as a sixth, but
 # of wordnet's 8,821 labels the others have sixteen rows or fewer in 65,041, and one in nine of the
-# labels that rows have: precision among the first labels hardly tells (docs/DECODERS.md).
+# labels that rows have: precision among the first labels hardly tells.
 SOLVED = 2_048
 
 # The penalty is chosen on so many labels, evenly spread over those with slopes of their own.

@@ -1,6 +1,6 @@
 """Which subspaces: one file for each method, each a function of a pair of blocks.
 
-Besides the methods it has what a method of one's own is made of (docs/OWN_METHOD.md).
+Besides the methods it has what a method of one's own is made of (docs/contributing/own-method.md).
 """
 
 from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits

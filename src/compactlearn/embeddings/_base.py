@@ -19,7 +19,7 @@ searches and paths cheap, each of which has a default that is right for every me
 ``heads(pair, result, m, sizes)``
     projections of several sizes for the same codes (by default None: solve each).
 
-docs/OWN_METHOD.md writes one from scratch.
+docs/contributing/own-method.md writes one from scratch.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ State = dict[str, Any]
 Rule = Mapping[str, str]
 
 ADVICE = (
-    "use parts of compactlearn, or those of scikit-learn that docs/guide/storing.md lists, or keep "
+    "use parts of compactlearn, or those of scikit-learn that docs/how-to/save.md lists, or keep "
     "the model with skops or joblib"
 )
 

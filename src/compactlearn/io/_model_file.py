@@ -39,7 +39,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : fitted estimator
         A classifier, search or embedding of this package, or a scikit-learn ``Pipeline`` of parts
-        that docs/guide/storing.md lists. Classifiers and searches have the same as a method:
+        that docs/how-to/save.md lists. Classifiers and searches have the same as a method:
         ``model.save(path)``.
     path : path
         The file; it is replaced if there is one, and keeps its permissions.

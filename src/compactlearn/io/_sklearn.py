@@ -58,7 +58,7 @@ _LIMITS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "token_pattern": (
         lambda value: value is None or is_linear(value),
         "a regular expression that takes linear time on every text, such as "
-        r"'(?u)\\b\\w\\w+\\b' (docs/guide/storing.md has its grammar)",
+        r"'(?u)\\b\\w\\w+\\b' (docs/reference/model-files.md has its grammar)",
     ),
     "vocabulary": (
         lambda value: value is None or isinstance(value, dict | list | tuple | set | frozenset),

@@ -1,6 +1,6 @@
 """Methods of the related work, which compact learning is compared with.
 
-``compactlearn.method`` makes each of them by its name. docs/RELATED.md says what each is good for.
+``compactlearn.method`` builds each by its name; docs/methods/related.md compares them.
 """
 
 from typing import TYPE_CHECKING

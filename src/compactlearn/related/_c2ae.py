@@ -46,7 +46,7 @@ from compactlearn.related._scored import ScoredClassifier, all_rows
 
 Array = NDArray[np.float64]
 
-_ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/METHODS.md
+_ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/methods/index.md
 _CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
 
 
@@ -70,7 +70,7 @@ class C2AEClassifier(ScoredClassifier):
     ----------
     n_components : int or float, default=256
         Size K of the latent space; a float is a ratio of the number of labels (2 for a single
-        one). It may exceed the number of labels: measured, that is better (docs/METHODS.md).
+        one). It may exceed the number of labels: measured, that is better (docs/methods/index.md).
     feature_hidden : sequence of int, default=(512, 512)
         Widths of the hidden layers of Fx.
     label_hidden : sequence of int, default=(512,)

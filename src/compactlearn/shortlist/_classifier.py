@@ -151,7 +151,7 @@ default="auto"
 
     Labels that are not known, NaN in Y or marked by ``unknown``, have no part in the regressions,
     in the choice of C and in the threshold; neighbours vote on the labels that they know, and the
-    retriever completes them as ``CompactClassifier`` does (docs/guide/unknown-labels.md).
+    retriever completes them as ``CompactClassifier`` does (docs/how-to/unknown-labels.md).
 
     See Also
     --------

@@ -57,7 +57,10 @@ def run_mistakes() -> Iterator[None]:
 
 def bench(
     source: Annotated[
-        Path, typer.Argument(metavar="SPEC", help="A TOML file; docs/BENCHMARK.md has its keys.")
+        Path,
+        typer.Argument(
+            metavar="SPEC", help="A TOML file; docs/reference/benchmark.md has its keys."
+        ),
     ],
     store: Annotated[
         Path | None,

@@ -31,7 +31,7 @@ Your own rows: X (N, D), an array, a sparse matrix or a data frame, and labels Y
     model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the numbers
     labels, chances = model.predict(X_new), model.predict_proba(X_new)
 
-Texts and tags: docs/TEXT.md. The paper's own tables: docs/results.md."""
+Texts and tags: docs/results/text.md. The paper's own tables: docs/results/paper.md."""
 
 
 def demo(

@@ -27,7 +27,7 @@ RIDGES: Mapping[str, tuple[float, ...]] = MappingProxyType(
     {
         "paper": tuple(10.0**k for k in range(-5, 0)),
         # Up to where every data set at hand is over-regularised: the best penalty of plain ridge
-        # on raw counts is about 100 (docs/SELECTION.md).
+        # on raw counts is about 100 (docs/results/tuning.md).
         "wide": tuple(10.0**k for k in range(-5, 5)),
     }
 )

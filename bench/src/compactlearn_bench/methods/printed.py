@@ -12,7 +12,7 @@ from compactlearn_bench.methods.kernel_regressor import KernelRegressor
 __all__ = ["as_printed", "made"]
 
 # A ridge without an intercept and with the penalty that the public program of PLST and CPLST has:
-# so the figures of plain ridge come back (docs/results.md, "As printed").
+# so the figures of plain ridge come back (docs/results/paper.md, "As printed").
 _RIDGE = {"alpha": 0.1}
 # No constant enters by the labels either: they are not centred, nor is their mean added again.
 _PLST = {**_RIDGE, "offset": "none"}

@@ -1,7 +1,7 @@
 """What a spec may change of the rows of a fold, whatever the method.
 
 The paper's figures need it: some of its sets are not the ones that it names
-(docs/results.md, "As printed").
+(docs/results/paper.md, "As printed").
 """
 
 from __future__ import annotations

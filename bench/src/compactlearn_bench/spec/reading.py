@@ -1,4 +1,4 @@
-"""What a benchmark shall run, as a TOML file says it; docs/BENCHMARK.md lists the keys.
+"""What a benchmark shall run, as a TOML file says it; docs/reference/benchmark.md lists the keys.
 
 Whether the names and values mean something is found here, before anything runs. Settings of a
 method are the method's own affair: `cells.py` has its entry judge them.
@@ -120,7 +120,7 @@ class Override:
 
 @dataclass(frozen=True)
 class Spec:
-    """A whole benchmark; see docs/BENCHMARK.md."""
+    """A whole benchmark; see docs/reference/benchmark.md."""
 
     name: str
     datasets: tuple[SpecDataset, ...]
