@@ -71,4 +71,4 @@ figure.show()
 # %%
 # With six labels there is nothing to compress, and so no method is ahead of ORI, which
 # compresses nothing. `compactlearn report` makes a whole page of the same records, with tests of
-# significance ([comparing methods](../guide/comparing.md)).
+# significance ([comparing methods](../how-to/compare-methods.md)).

@@ -60,4 +60,4 @@ figure.show()
 # %%
 # A code is spent where it explains much, and a rare label explains little. That is the price of
 # compression, and why `ShortlistClassifier` adds sparse classifiers to a compact model
-# ([thousands of labels](../guide/many-labels.md)).
+# ([thousands of labels](../how-to/size-budget.md)).

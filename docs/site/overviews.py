@@ -4,7 +4,8 @@ An overview is plain Markdown, with links for people. What its folder holds is a
 here, so that a new page needs no line anywhere else.
 """
 
-FOLDERS = {"gallery": "gallery/*", "methods/index": "methods/*"}
+FOLDERS = {"gallery": "gallery/*", "methods/index": "*"}
+OUTSIDE = "lab/"  # pages that links lead to, and no table of contents
 TOCTREE = """
 ```{{toctree}}
 :hidden:
@@ -18,6 +19,8 @@ TOCTREE = """
 def add_folder(app, docname, content):
     if docname in FOLDERS:
         content[0] += TOCTREE.format(pattern=FOLDERS[docname])
+    if docname.startswith(OUTSIDE):
+        content[0] = f"---\norphan: true\n---\n{content[0]}"
 
 
 def setup(app):
