@@ -74,21 +74,17 @@ def test_the_truth_of_a_fold_is_read_once(monkeypatch, name):
     assert 0 < len(read) <= 4 * (2 + len(grids))
 
 
-def test_what_it_tells(fitted):
+def test_what_is_fitted_agrees_with_itself(emotions, fitted):
+    X, Y, X_new, _ = emotions
     scores = [row["score"] for row in fitted.leaderboard_]
     assert scores == sorted(scores, reverse=True)
     assert fitted.best_score_ == scores[0]
-    assert {"name", "score", "deviation", "seconds", "n_parameters", "bytes"} == set(
-        fitted.leaderboard_[0]
-    )
-    assert fitted.why_.count(". ") == 1
     assert f"{fitted.best_score_:.3f}" in fitted.why_
     assert len(fitted.leaderboard_) >= 4
     assert set(fitted.weights_) <= {row["name"] for row in fitted.leaderboard_}
-
-
-def test_scores_are_the_weighted_log_odds_of_its_parts(emotions, fitted):
-    X_new = emotions[2]
+    again = clone(fitted).set_params(threshold=0.2).fit(X, Y)
+    np.testing.assert_array_equal(again.decision_function(X_new), fitted.decision_function(X_new))
+    assert np.array_equal(again.predict(X_new), again.predict_proba(X_new) > 0.2)
     models = fitted.best_estimator_
     models = models if isinstance(models, list) else [models]
     assert len(models) == len(fitted.weights_)
@@ -100,12 +96,6 @@ def test_scores_are_the_weighted_log_odds_of_its_parts(emotions, fitted):
     best, value = fitted.predict_topk(X_new, k=2)
     np.testing.assert_allclose(value[:, 0], fitted.decision_function(X_new).max(axis=1))
     assert np.array_equal(best[:, 0], fitted.decision_function(X_new).argmax(axis=1))
-
-
-def test_the_same_twice(emotions, fitted):
-    X, Y, X_new, _ = emotions
-    again = clone(fitted).fit(X, Y)
-    np.testing.assert_array_equal(again.decision_function(X_new), fitted.decision_function(X_new))
 
 
 def test_noise_is_not_taken_for_knowledge():
@@ -136,12 +126,6 @@ def test_any_metric_may_be_the_best(emotions, metric):
     model = AutoCompactClassifier(scoring=metric, **SMALL).fit(X[:120], Y[:120])
     assert np.isfinite(model.best_score_)
     assert metric.replace("_", " ") in model.why_
-
-
-def test_a_threshold_that_is_given_is_a_probability(emotions):
-    X, Y, X_new, _ = emotions
-    model = AutoCompactClassifier(threshold=0.2, **SMALL).fit(X, Y)
-    assert np.array_equal(model.predict(X_new), model.predict_proba(X_new) > 0.2)
 
 
 def test_splits_may_be_given(emotions):
@@ -378,49 +362,26 @@ def tried_of(problem, name, scores):
     return Trial(name, blend, problem.score_folds(rows, scores), rows, scores, 10)
 
 
-def test_two_that_know_different_things_are_blended():
+def test_models_are_blended_where_they_know_different_things():
     rng = np.random.default_rng(5)
     Y = (rng.random((300, 6)) < 0.3).astype(float)
     problem = problem_of(rng.standard_normal((300, 2)), Y)
-    one = tried_of(problem, "one", 1.5 * Y + rng.standard_normal(Y.shape))
-    two = tried_of(problem, "two", 1.5 * Y + rng.standard_normal(Y.shape))
+    one, two = (
+        tried_of(problem, name, 1.5 * Y + rng.standard_normal(Y.shape)) for name in ("one", "two")
+    )
     chosen = best_choice(problem, [one, two])
     assert len(chosen.blend.members) == 2
     assert chosen.score > max(one.score, two.score) + 0.01
     assert chosen.numbers == 20
-
-
-def test_models_that_share_no_judged_row_are_not_blended():
-    rng = np.random.default_rng(5)
-    Y = (rng.random((300, 6)) < 0.3).astype(float)
-    problem = problem_of(rng.standard_normal((300, 2)), Y)
-    whole = [tried_of(problem, n, 1.5 * Y + rng.standard_normal(Y.shape)) for n in ("one", "two")]
-    apart = [
-        replace(one, rows=rows, log_odds=one.log_odds[rows])
-        for one, rows in zip(whole, (np.arange(150), np.arange(150, 300)), strict=True)
-    ]
-    chosen = best_choice(problem, apart)
-    assert len(chosen.blend.members) == 1
-    assert chosen.score == max(one.score for one in apart)
-
-
-def test_one_that_knows_nothing_is_left_out():
-    rng = np.random.default_rng(6)
-    Y = (rng.random((300, 6)) < 0.3).astype(float)
-    problem = problem_of(rng.standard_normal((300, 2)), Y)
-    one = tried_of(problem, "one", 2.0 * Y + rng.standard_normal(Y.shape))
+    assert len(best_choice(problem, [one, two], 19).blend.members) == 1  # of so many parameters
     noise = tried_of(problem, "noise", rng.standard_normal(Y.shape))
-    chosen = best_choice(problem, [noise, one])
-    assert [member.name for member in chosen.blend.members] == ["one"]
-
-
-def test_a_blend_must_fit_into_the_size():
-    rng = np.random.default_rng(5)
-    Y = (rng.random((300, 6)) < 0.3).astype(float)
-    problem = problem_of(rng.standard_normal((300, 2)), Y)
-    two = [tried_of(problem, n, 1.5 * Y + rng.standard_normal(Y.shape)) for n in ("one", "two")]
-    assert len(best_choice(problem, two, 19).blend.members) == 1
-    assert len(best_choice(problem, two, 20).blend.members) == 2
+    assert [m.name for m in best_choice(problem, [noise, one]).blend.members] == ["one"]
+    halves = np.arange(150), np.arange(150, 300)
+    apart = [
+        replace(trial, rows=rows, log_odds=trial.log_odds[rows])
+        for trial, rows in zip((one, two), halves, strict=True)
+    ]
+    assert len(best_choice(problem, apart).blend.members) == 1  # no row that both have scored
 
 
 def test_the_rows_that_judge_are_bounded(monkeypatch):

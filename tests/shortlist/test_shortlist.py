@@ -3,9 +3,7 @@
 import pickle
 from functools import partial
 
-import joblib
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
@@ -22,7 +20,6 @@ from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.core._seeds import seeded
 from compactlearn.datasets import load
-from compactlearn.metrics import average_precision, precision_at_k
 from compactlearn.shortlist import _cooccurrence_reranking as reranking
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist._candidates import Candidates
@@ -304,11 +301,6 @@ def test_copies_of_a_row_are_in_one_fold_and_do_not_vote_for_each_other():
     assert p.std() < 0.1
 
 
-def test_rows_that_are_all_alike_can_be_fitted():
-    X, Y = np.ones((12, 3)), np.eye(12, 4, dtype=int)
-    assert ShortlistClassifier(random_state=0).fit(X, Y).predict_proba(X).shape == (12, 4)
-
-
 @given(seed=st.integers(0, 1000), weight=st.floats(0.1, 3.0))
 @settings(max_examples=4, deadline=None)
 def test_regressions_do_not_see_words_that_one_row_has_alone(seed, weight):
@@ -375,22 +367,6 @@ def test_methods_agree_with_each_other(model):
     np.testing.assert_allclose(dense.toarray()[there], scores.toarray()[there], atol=0.01)
 
 
-def test_more_labels_than_candidates(model):
-    labels, scores = model.predict_topk(X[:9], Y.shape[1])
-    assert all(len(set(row)) == Y.shape[1] for row in labels)
-    few = model.predict_topk(X[:9], 3)[0]
-    np.testing.assert_array_equal(labels[:, :3], few)
-    assert np.isfinite(scores).all()
-
-
-def test_it_learns(model):
-    fresh, truth = texts(n=3000, seed=0)  # of these rows none is in X
-    alone = CMLLClassifier().fit(X, Y)
-    ours = precision_at_k(truth, model.predict_topk(fresh, 3), 1)
-    assert ours > precision_at_k(truth, alone.predict_topk(fresh, 3), 1)
-    assert ours > 0.5
-
-
 def test_seeds_threads_copies_and_lengths():
     asked = {"n_candidates": 12, "random_state": 3}
     one = ShortlistClassifier(n_jobs=1, **asked).fit(X, Y)
@@ -406,32 +382,6 @@ def test_seeds_threads_copies_and_lengths():
     assert one.n_parameters_ > one.coef_.nnz > 0
     assert one.coef_.shape == (Y.shape[1], X.shape[1] + Y.shape[1])
     assert len(pickle.dumps(one)) < 1.3 * one.nbytes_ + 20_000
-
-
-def test_it_predicts_from_memory_maps(model, tmp_path):
-    """Arrays that are read from a file, and cannot be written to."""
-    joblib.dump(model, tmp_path / "model")
-    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
-    assert not mapped.stages_.labels.columns.data.flags.writeable
-    np.testing.assert_array_equal(
-        mapped.decision_function(X).toarray(), model.decision_function(X).toarray()
-    )
-    np.testing.assert_array_equal(mapped.predict(X).toarray(), model.predict(X).toarray())
-    for one, same in zip(mapped.predict_topk(X[:1], 5), model.predict_topk(X[:1], 5), strict=True):
-        np.testing.assert_array_equal(one, same)
-
-
-def test_frames_and_names():
-    frame = pd.DataFrame(X.toarray()[:80], columns=[f"word {i}" for i in range(60)])
-    labels = pd.DataFrame(Y.toarray()[:80], columns=[f"tag {i}" for i in range(40)])
-    model = ShortlistClassifier(random_state=0).fit(frame, labels)
-    assert model.label_names_ == list(labels.columns)
-    assert list(model.feature_names_in_) == list(frame.columns)
-    assert model.n_candidates_ == 40
-    found = model.evaluate(frame, labels)
-    assert found["average_precision"] == pytest.approx(
-        average_precision(labels, model.decision_function(frame).toarray())
-    )
 
 
 def test_thresholds():
@@ -485,17 +435,6 @@ def test_rows_without_features_and_labels_without_rows():
     p = model.predict_proba(X).toarray()
     assert p[:, 3].max() < 0.2
     assert p[:, 5].min() > 0.8
-
-
-def test_one_label_and_two_classes():
-    one = ShortlistClassifier(random_state=0).fit(X, sp.csr_array(Y[:, [0]]))
-    assert one.predict(X).shape in {(300, 1), (300,)}
-    y = np.where(Y[:, [0]].toarray()[:, 0] > 0, "yes", "no")
-    two = ShortlistClassifier(random_state=0).fit(X, y)
-    assert two.decision_function(X).shape == (300,)
-    np.testing.assert_allclose(two.predict_proba(X).sum(axis=1), 1)
-    several = ShortlistClassifier(random_state=0).fit(X, Y[:, :3].argmax(axis=1))
-    assert several.decision_function(X).shape == (300, len(several.classes_))
 
 
 MISTAKES = {
