@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn import AutoCompactClassifier, CMLLClassifier
 from compactlearn.auto import _candidates as portfolio
-from compactlearn.auto import _searches
+from compactlearn.auto import _choice, _searches
 from compactlearn.auto._blend import Blend, Member, Reading, join, read_scores
 from compactlearn.auto._candidates import Candidate, candidates, try_forest
 from compactlearn.auto._choice import best_choice
@@ -134,6 +134,12 @@ def test_splits_may_be_given(emotions):
     one = AutoCompactClassifier(cv=splits, **SMALL).fit(X, Y)
     two = AutoCompactClassifier(cv=KFold(3, shuffle=True, random_state=1), **SMALL).fit(X, Y)
     np.testing.assert_array_equal(one.decision_function(X_new), two.decision_function(X_new))
+    weights = (np.arange(391) % 4 > 0).astype(float)
+    problem = one._read(X, Y, weights, None, None, None)[1]
+    of_rows = np.zeros(391, dtype=int)
+    for k, (_, test) in enumerate(splits):
+        of_rows[test] = k
+    np.testing.assert_array_equal(problem.fold, of_rows[weights > 0])
     with pytest.raises(ValueError, match="must be all 391 rows once"):
         AutoCompactClassifier(cv=splits[:1], **SMALL).fit(X, Y)
 
@@ -362,14 +368,19 @@ def tried_of(problem, name, scores):
     return Trial(name, blend, problem.score_folds(rows, scores), rows, scores, 10)
 
 
-def test_models_are_blended_where_they_know_different_things():
+def test_models_are_blended_where_they_know_different_things(monkeypatch):
     rng = np.random.default_rng(5)
     Y = (rng.random((300, 6)) < 0.3).astype(float)
     problem = problem_of(rng.standard_normal((300, 2)), Y)
     one, two = (
         tried_of(problem, name, 1.5 * Y + rng.standard_normal(Y.shape)) for name in ("one", "two")
     )
+    rows = set()
+    monkeypatch.setattr(
+        _choice, "join", lambda parts, *more: rows.add(len(parts[0])) or join(parts, *more)
+    )
     chosen = best_choice(problem, [one, two])
+    assert rows == {240, 300}  # weights of a fold's score come from the others
     assert len(chosen.blend.members) == 2
     assert chosen.score > max(one.score, two.score) + 0.01
     assert chosen.numbers == 20

@@ -102,6 +102,9 @@ def test_as_many_features_as_one_code_may_see():
     found = linear_models(X, Y, 25)
     # Four weights and their places, eight weights of the code, eight constants: 24.
     assert [one.name for one in found] == ["1 code of 4 features", "4 weights"]
+    # With fewer features there are more codes, and only then are they tried.
+    found = linear_models(X, Y, 60)[2:]
+    assert [one.name for one in found] == ["3 codes of 6 features", "21 weights"]
 
 
 def test_columns_of_unit_variance_have_no_units():

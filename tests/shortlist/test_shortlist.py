@@ -393,6 +393,8 @@ def test_thresholds():
     assert abs(many.predict(X).sum() / Y.sum() - 1) < 0.5
     each = ShortlistClassifier(threshold="per-label", **asked).fit(X, Y)
     assert each.threshold_.shape == (40,)
+    expected = each.predict_proba(X).toarray() > expit(each.threshold_)
+    np.testing.assert_array_equal(each.predict(X).toarray(), expected)
 
 
 def test_the_threshold_is_in_the_units_of_the_scores(monkeypatch):

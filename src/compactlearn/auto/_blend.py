@@ -6,7 +6,7 @@ label, a >= 0 (Platt 1999). Several models are joined by weights w >= 0,
     log-odds = sum_k w_k (a_k s_k + b_k) + c,
 
 found by the same regression on the log-odds of all of them: a handful of numbers, which thousands
-of rows cannot overfit. Scores that these are learnt from are honest: no model has met the row.
+of rows cannot overfit. They are learnt from out-of-fold scores.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Member:
     weight: float = 1.0
 
     def log_odds(self, X: Any) -> Array:
-        """(N, M) of checked rows."""
+        """Return (N, M) log-odds of checked rows."""
         return self.reading(scores_to_rank(self.model, X).reshape(X.shape[0], -1))
 
 
@@ -62,7 +62,7 @@ class Blend:
     intercept: float = 0.0
 
     def log_odds(self, X: Any) -> Array:
-        """(N, M) of checked rows."""
+        """Return (N, M) log-odds of checked rows."""
         total = self.members[0].weight * self.members[0].log_odds(X)
         for member in self.members[1:]:
             total += member.weight * member.log_odds(X)
@@ -72,7 +72,7 @@ class Blend:
 def read_scores(
     scores: NDArray[Any], Y: Any, weights: Array | None, seed: int, unknown: Any = None
 ) -> Reading:
-    """How scores of rows (N, M) are to be read, Y (N, M) a sparse matrix of their labels.
+    """Return the reading of scores of rows (N, M), Y (N, M) a sparse matrix of their labels.
 
     Pairs that are ``unknown``, a sparse matrix of ones, have no part in it.
     """
@@ -88,7 +88,7 @@ def join(
     seed: int,
     unknown: Any = None,
 ) -> tuple[Array, float]:
-    """Weights of several log-odds of the same rows, and what is added."""
+    """Return weights of several log-odds of the same rows, and what is added."""
     pairs = _known(_drawn(log_odds[0].shape, seed), unknown)
     return _regression([part.ravel()[pairs] for part in log_odds], *_truth(Y, weights, pairs))
 
@@ -111,7 +111,7 @@ def _truth(Y: Any, weights: Array | None, pairs: NDArray[np.intp]) -> tuple[Arra
 
 
 def _marked(matrix: Any, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Whether a sparse matrix has an entry at each of the pairs."""
+    """Return whether a sparse matrix has an entry at each of the pairs."""
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     keys = np.sort(row * np.int64(matrix.shape[1]) + matrix.indices)
     if not keys.size:
@@ -121,7 +121,7 @@ def _marked(matrix: Any, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 
 def _regression(columns: Sequence[NDArray[Any]], t: Array, w: Array) -> tuple[Array, float]:
-    """A logistic regression with slopes of at least 0; the intercept is free.
+    """Fit a logistic regression with slopes of at least 0; the intercept is free.
 
     Projected Newton steps (Bertsekas 1982): slopes that are 0 and would fall stay out of a step,
     and what a step takes below 0 is 0.

@@ -1,4 +1,4 @@
-"""Randomised trees on all labels at once, with scores of rows by trees that have not met them."""
+"""Randomised trees on all labels at once, with out-of-bag scores of training rows."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class LabelForest(BaseEstimator):
 
     ``best_splits`` chooses the best bound of each feature that is looked at, as random forests do;
     otherwise it is drawn, as extra trees do, which is faster and varies more from tree to tree.
-    Every tree is grown from a bootstrap sample, so that about a third of the trees have not met a
-    row, nor one that is equal to it: their mean is an honest score, at no cost. A share of 0 or 1
-    is no certainty: the frequency of the label counts as one tree more, which also puts labels that
-    no tree votes for into an order.
+    Every tree is grown from a bootstrap sample, so that about a third of the trees were trained on
+    neither a row nor one that is equal to it: their mean is an out-of-fold score, at no cost. A
+    share of 0 or 1 is no certainty: the frequency of the label counts as one tree more, which also
+    puts labels that no tree votes for into an order.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LabelForest(BaseEstimator):
         self.random_state = random_state
 
     def fit_scored(self, X: Any, Y: Any, weights: Array | None) -> Array:
-        """Grow the trees; (N, M) log-odds of the rows, NaN for those that every tree has met."""
+        """Grow the trees; return (N, M) log-odds, NaN for rows in the sample of every tree."""
         member = np.unique(row_hashes(X), return_inverse=True)[1]
         self.fit(X, Y, weights)
         return self._out_of_bag(X, member, Y.shape[1])
@@ -80,22 +80,19 @@ class LabelForest(BaseEstimator):
             votes[new] += 1
         # As many votes as there will be: a third of the trees is less certain than all of them.
         mean = total / np.maximum(votes, 1.0)[:, None]
-        scores = self._log_odds(mean)
+        scores = self.read_shares(mean, self.frequency_)
         scores[votes == 0] = np.nan
         return scores
 
-    def _log_odds(self, shares: Array) -> Array:
-        return self.read_shares(shares, self.frequency_)
-
     def read_shares(self, shares: Array, frequency: Array) -> Array:
-        """Log-odds of labels of these frequencies."""
+        """Return log-odds of shares, for labels of these frequencies."""
         p = (self.n_trees * shares + frequency) / (self.n_trees + 1.0)
         return np.log(p) - np.log1p(-p)
 
     def decision_function(self, X: Any) -> Array:
-        """(N, M) log-odds."""
+        """Return (N, M) log-odds."""
         shares = self.forest_.predict(X).reshape(-1, self.frequency_.size)
-        return self._log_odds(shares)
+        return self.read_shares(shares, self.frequency_)
 
     @property
     def n_parameters_(self) -> int:

@@ -47,6 +47,10 @@ class Search:
     def every(self) -> list[Trial]:
         return self.tried + self.stopgaps
 
+    def skip(self, candidate: Candidate, seconds: float, reason: str) -> None:
+        if not candidate.reference:
+            self.skipped.append(Skipped(candidate.name, seconds, reason))
+
 
 def run_candidates(
     candidates: Iterable[Candidate],
@@ -58,15 +62,8 @@ def run_candidates(
 ) -> Search:
     """Try one candidate after the other, as far as the budget allows; the first is always finished.
 
-    Parameters
-    ----------
-    candidates : iterable of Candidate
-        In the order in which they are tried. Where a budget is given the first should be cheap.
-    budget : TimeBudget
-    accepts : callable
-        Whether a fitted model may be selected, for example by its size.
-    say, done : callable
-        Called with what is being tried, and after each model.
+    ``accepts`` returns whether a fitted model may be selected, for example by its size; ``say`` is
+    called with what is being tried, ``done`` after each model.
     """
     search = Search()
     for candidate in candidates:
@@ -76,10 +73,7 @@ def run_candidates(
             continue  # nothing to compare with
         reason = _reason_to_skip(candidate, budget, search)
         if reason is not None:
-            if not candidate.reference:
-                search.skipped.append(
-                    Skipped(candidate.name, budget.needed(candidate.seconds), reason)
-                )
+            search.skip(candidate, budget.needed(candidate.seconds), reason)
             continue
         best = f", best so far {max(one.score for one in search.every):.3f}" if search.every else ""
         say(f"{candidate.name}{best}")
@@ -91,8 +85,7 @@ def run_candidates(
         except TimeUp:
             spent = budget.clock() - start
             stopped = f"stopped after {spent:.0f} s, at the end of the time allowed"
-            if not candidate.reference:
-                search.skipped.append(Skipped(candidate.name, spent, stopped))
+            search.skip(candidate, spent, stopped)
             continue
         except KeyboardInterrupt:
             if not search.every:

@@ -178,8 +178,10 @@ class _KernelSearch:
 
 
 def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
-    """What is left of a kernel matrix between landmarks, half of the rows (Nyström); with ``new``,
-    of that of other rows with those of K."""
+    """Return the Nyström approximation of a kernel matrix, with half of the rows as landmarks.
+
+    With ``new``, that of other rows with those of K.
+    """
     chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
     columns = K[:, chosen]
     corner = columns[chosen] + RANK_SLACK * np.eye(len(chosen))
