@@ -24,6 +24,7 @@ from compactlearn.compact import PaperClassifier
 from compactlearn.crossfit import _decoder_fitter as decisions
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._folds import Folds
+from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.crossfit._plan import N_FOLDS, N_HELD_OUT
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.linalg import _rows_ridge as rows_ridge
@@ -384,6 +385,20 @@ def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
         np.testing.assert_allclose(part.train.scores(every), own.scores().columns(every), atol=1e-7)
         single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
         np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
+
+
+def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(monkeypatch):
+    """One without each fold and one without each two: what both ask is what one fit says."""
+    X, Y = problem(seed=16)
+    fits, plain = [], RidgeLearner.predictor
+    monkeypatch.setattr(
+        RidgeLearner,
+        "predictor",
+        lambda own, pair, *rest: fits.append(pair.count) or plain(own, pair, *rest),
+    )
+    model = CompactClassifier(Original(), decoder="logistic", threshold="f1")
+    model.fit(X, Y, groups=np.arange(40) // 2)
+    assert sorted(fits) == [24] * 10 + [32] * 5
 
 
 def aligned(own, other):

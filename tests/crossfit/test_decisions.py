@@ -316,6 +316,14 @@ def test_the_default_threshold_is_the_one_of_largest_f1(name, decoder):
     assert found == min(tuned, 0.0 if decoder == "logistic" else 0.5)
 
 
+@pytest.mark.parametrize(("decoder", "half"), [("linear", 0.5), ("logistic", 0.0)])
+def test_labels_that_never_fail_have_a_default_threshold_of_one_half_at_most(decoder, half):
+    X, Y = make_data(seed=22)
+    Y[:, :] = np.arange(70)[:, None] > 0
+    tuned = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y).threshold_
+    assert tuned > half == CMLLClassifier(decoder=decoder).fit(X, Y).threshold_
+
+
 @pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (100, 4), (150, 3), (200, 2), (400, 1)])
 def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits, monkeypatch):
     """Enough rows are scored, or all of them."""
