@@ -354,20 +354,6 @@ def test_what_says_nothing_of_its_kind_may_be_one():
 # --- searches and tuners -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("grid", "parts", "error"),
-    [
-        ({"alhpa": [1.0]}, ("'alhpa'", "Did you mean 'alpha'?"), ValueError),
-        ({"n_components": [3]}, ("'n_components'", "label_components"), ValueError),
-        ([{"alpha": [1.0]}, {"bteas": [1.0]}], ("'bteas'", "beta"), ValueError),
-        ([1.0, 10.0], ("1.0", "[{'alpha': [1, 10]}]"), TypeError),
-        (["alpha"], ("'alpha'", "[{'alpha': [1, 10]}]"), TypeError),
-    ],
-)
-def test_grids_that_are_none(grid, parts, error):
-    refused(GridSearchMoments(CMLLClassifier(), grid), X, (Y,), "param_grid", *parts, error=error)
-
-
 def test_grids_of_other_embeddings_are_grids():
     grid = {"embedding": [CMLL(), Original()], "embedding__random_state": [0]}
     with pytest.raises(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from compactlearn.compact._classifier import CompactClassifier
-from compactlearn.core._params import nearest
 from compactlearn.model_selection._search import Search
 from compactlearn.model_selection._search_data import SearchData
 
@@ -108,39 +105,14 @@ refit_time_, classes_, n_features_in_, feature_names_in_
         return self.estimator
 
     def _run(self, problem: SearchData) -> None:
-        grid = self.param_grid
-        if not isinstance(grid, Mapping) and (isinstance(grid, str) or not np.iterable(grid)):
-            raise TypeError(
-                f"param_grid must be a dictionary of parameters and values to try, or a list of "
-                f"such, and is {grid!r:.80}; pass one, for example {{'alpha': [1, 10]}}."
-            )
-        grids = [grid] if isinstance(grid, Mapping) else list(grid)
-        self._check_grids(grids)
+        candidates = list(ParameterGrid(self.param_grid))
         given = getattr(self.estimator, "embedding", self.estimator)
         if given is None and any(
             "embedding" not in one and any(name.startswith("embedding__") for name in one)
-            for one in grids
+            for one in candidates
         ):
             raise ValueError(
                 "The grid has parameters of the embedding, and the classifier was given none; pass "
                 "CompactClassifier(CMLL()) or another embedding."
             )
-        candidates = list(ParameterGrid([dict(one) for one in grids]))
         self._keep(problem, candidates, self._score(problem, candidates))
-
-    def _check_grids(self, grids: Sequence[Any]) -> None:
-        """Refuse what is no grid, and names that the classifier has not."""
-        known = self._template().get_params(deep=False)
-        for one in grids:
-            if not isinstance(one, Mapping):
-                raise TypeError(
-                    f"A list as param_grid must hold dictionaries of parameters and values to try, "
-                    f"and holds {one!r:.80}; pass for example [{{'alpha': [1, 10]}}]."
-                )
-            for name in one:
-                if str(name).partition("__")[0] not in known:
-                    raise ValueError(
-                        f"param_grid must name parameters of {type(self.estimator).__name__}, "
-                        f"which are {', '.join(sorted(known))}, and names {name!r}; correct it."
-                        f"{nearest(str(name), known)}"
-                    )
