@@ -471,18 +471,6 @@ def partial_fit_after_fit() -> Outputs:
     return said_by(model, planted().new)
 
 
-@each({"dense": planted, "sparse": sparse})
-def fit_moments(load: Callable[[], Split]) -> Outputs:
-    data = load()
-    sums = [cl.Moments.from_blocks([block]) for block in blocks(data)]
-    found = {"mean": sums[0].mean, "scatter": sums[0].scatter}
-    plain = compact(cl.CMLL(10, 8)).fit_moments(sums[0] + sums[1] + sums[2])
-    learned = compact(cl.CMLL(10, 8), decoder="learned").fit_moments(sums)
-    found["plain"] = said_by(plain, data.new)
-    found["learned"] = said_by(learned, data.new)
-    return found
-
-
 @case
 def open_blocks() -> Outputs:
     data = sparse()

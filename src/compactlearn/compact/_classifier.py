@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,7 +23,7 @@ from compactlearn.compact._fitting import (
 )
 from compactlearn.compact._label_output import RanksLabels, describe
 from compactlearn.compact._noisy_labels import rates_of
-from compactlearn.compact._sums import RunningSums, fits_from_moments, fits_in_parts
+from compactlearn.compact._sums import RunningSums, fits_from_moments
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import lazy_on_dask
 from compactlearn.core._devices import (
@@ -286,7 +286,7 @@ default="auto"
             )
         return fitted.decided.out_of_fold
 
-    @available_if(fits_in_parts)
+    @available_if(fits_from_moments)
     def partial_fit(
         self,
         X: Any,
@@ -315,14 +315,13 @@ default="auto"
         return self
 
     @available_if(fits_from_moments)
-    def fit_moments(self, moments: Moments | Sequence[Moments]) -> Self:
+    def fit_moments(self, moments: Moments) -> Self:
         """Fit from :class:`Moments` of a feature block and a label block gathered elsewhere.
 
         Parameters
         ----------
-        moments : Moments, or sequence of Moments
-            A sequence holds those of disjoint parts of the rows. ``decoder="learned"`` needs two or
-            more, of which each is a fold.
+        moments : Moments
+            Those of disjoint parts of the rows can be added.
         """
         with unchanged_on_error(self), blas_threads():
             self._keep(fit_sums(self, moments))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from compactlearn.compact._penalty import resolved_penalty
 from compactlearn.compact._preparation import RowMap, prepare, prepare_moments
 from compactlearn.compact._sums import (
     RunningSums,
-    check_folds,
+    check_moments,
     refuse_corrected,
     require_sums,
     sum_of_rows,
@@ -149,23 +148,17 @@ def fit_more(
     return replace(fitted, sums=RunningSums(moments, saved=True))
 
 
-def fit_sums(classifier: Any, given: Moments | Sequence[Moments]) -> Fitted:
-    """Fit to moments of all rows, or of each fold."""
+def fit_sums(classifier: Any, moments: Moments) -> Fitted:
+    """Fit to moments of all rows."""
     embedding = classifier.make_embedding()
     refuse_sums(embedding)
-    folds, moments = check_folds(given)
-    if classifier.decoder == "learned" and len(folds) < 2:
-        raise ValueError(
-            "decoder='learned' is fitted to codes of rows that the learner had not seen, "
-            "so fit_moments needs the moments of two folds or more, and was given those "
-            "of all rows together; pass a list of moments, one for each fold."
-        )
+    check_moments(moments)
     require_room_for_moments(moments.n_left, moments.n_right)
     vars(classifier).pop("feature_names_in_", None)
     classifier.n_features_in_ = moments.n_left
     labels = LabelSpace.numbered(moments.n_right)
     threshold = labels.given_threshold(classifier.threshold, classifier.decoder)
-    training = prepare_moments(classifier, moments, folds)
+    training = prepare_moments(classifier, moments)
     return _learn(classifier, embedding, training, labels, threshold)
 
 

@@ -164,15 +164,11 @@ def _prepare_kernel(
     )
 
 
-def prepare_moments(
-    classifier: Any, moments: Moments, folds: tuple[Moments, ...] = ()
-) -> TrainingRows:
-    """Prepare moments in place of data, and those of each fold, scaled if asked for."""
+def prepare_moments(classifier: Any, moments: Moments) -> TrainingRows:
+    """Prepare moments in place of data, scaled if asked for."""
     scale = deviations_of(moments) if classifier.scale else None
     held = moments if scale is None else moments.rescaled(1.0 / scale)
-    if scale is not None:
-        folds = tuple(fold.rescaled(1.0 / scale) for fold in folds)
-    return TrainingRows(MomentsPair(held), RowMap(scale=scale), moments=moments, folds=folds)
+    return TrainingRows(MomentsPair(held), RowMap(scale=scale), moments=moments)
 
 
 def _announce(classifier: Any, takes: float) -> None:

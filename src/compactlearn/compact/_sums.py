@@ -44,24 +44,13 @@ class RunningSums:
         return self  # moments are never changed
 
 
-def fits_in_parts(classifier: Any) -> bool:
-    """Raise AttributeError where the moments of all rows together are not enough to fit."""
-    if classifier.decoder == "learned":
-        raise AttributeError(
-            "partial_fit keeps the moments of all rows together, and decoder='learned' needs "
-            "those of each fold; gather them apart and pass them to fit_moments as a list, or use "
-            "fit."
-        )
-    return fits_from_moments(classifier)
-
-
 def fits_from_moments(classifier: Any) -> bool:
     """Raise AttributeError where moments of rows are not enough to fit."""
     tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
     wrong = {
         "regressor": classifier.regressor is not None,
         "feature_map": classifier.feature_map is not None,
-        "decoder": classifier.decoder == "logistic",
+        "decoder": classifier.decoder != "linear",
         "threshold": tunes,
         "positive_unlabelled": bool(classifier.positive_unlabelled),
         "label_noise": classifier.label_noise is not None,
@@ -70,7 +59,7 @@ def fits_from_moments(classifier: Any) -> bool:
         if refused:
             raise AttributeError(
                 "Fitting from moments needs the built-in ridge on features and labels as they are, "
-                "decoder='linear' or 'learned', and a threshold in numbers; got "
+                "decoder='linear', and a threshold in numbers; got "
                 f"{name}={getattr(classifier, name)!r:.80}. Set another, or use fit, which sees "
                 "the rows."
             )
@@ -140,22 +129,12 @@ def sum_of_rows(
     return labels, sum_up()
 
 
-def check_folds(moments: Any) -> tuple[tuple[Moments, ...], Moments]:
-    """Return the parts and their sum, of moments or of a sequence of them."""
-    parts = tuple(moments) if isinstance(moments, list | tuple) else (moments,)
-    if not parts:
-        raise ValueError("fit_moments was given no moments; pass those of one fold or more.")
-    for part in parts:
-        _check_moments(part)
-    return parts, sum(parts[1:], parts[0])
-
-
-def _check_moments(moments: Moments) -> None:
+def check_moments(moments: Moments) -> None:
     """Raise for moments that cannot be those of finite features and 0/1 labels."""
     if not isinstance(moments, Moments):
         raise TypeError(
-            f"fit_moments needs compactlearn.Moments or a list of them, and was given "
-            f"{type(moments).__name__}; gather them with Moments.from_blocks."
+            f"fit_moments needs compactlearn.Moments, and was given {type(moments).__name__}; "
+            "gather them with Moments.from_blocks."
         )
     if moments.count <= 0:
         raise ValueError("These moments hold no rows; add at least one block before fit_moments.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,20 +14,17 @@ from compactlearn.core._devices import DeviceArray, free_bytes, host
 from compactlearn.core._progress import Steps, announce
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._cross_fit import CrossFit
-from compactlearn.crossfit._fold_sums import held_out_sums, out_of_fold_code_moments
 from compactlearn.crossfit._held_out_sample import HeldOutSample
 from compactlearn.crossfit._learner import Learner, RidgeLearner
-from compactlearn.crossfit._plan import N_HELD_OUT, FoldPlan, planned_work
+from compactlearn.crossfit._plan import FoldPlan, planned_work
 from compactlearn.crossfit._scores import DecodedScores, OutOfFoldScores
 from compactlearn.crossfit._together import begin_row_hashes, row_hashes
 from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding._learned import (
     CodeDecoder,
-    CodeSums,
     choose_share,
     learn_from_rows,
-    learn_linear_decoder,
     sums_of_fold,
 )
 from compactlearn.decoding._learned_known import choose_known_share, learn_from_known_cells
@@ -83,8 +79,6 @@ class DecoderFitter:
             return FittedDecoder()
         if training.held is not None:
             return self._by_held_sample(training, result, embedding, strategy)
-        if training.folds:
-            return FittedDecoder(self._decoder_from_folds(training, result, embedding))
         n_rows = training.given.shape[0]
         if not self._has_room(training, n_rows):
             return FittedDecoder()
@@ -232,17 +226,3 @@ class DecoderFitter:
         if plan.at_size:
             return choose_penalty_at_size(judging), learn_at_size
         return choose_penalty(judging), learn_logistic_decoder
-
-    def _decoder_from_folds(
-        self, training: TrainingRows, result: Embedded, embedding: Embedding
-    ) -> CodeDecoder:
-        """The ridge decoder where only the moments of each fold are known."""
-        assert isinstance(self.learner, RidgeLearner)
-        folds, pair = training.folds, training.pair
-        judges = held_out_sums(folds, result, embedding, self.learner)
-        share = choose_share(islice(judges, N_HELD_OUT))
-        d = 0 if result.projection is None else result.projection.shape[1]
-        mean, learner = pair.mean_left, self.learner
-        moments = out_of_fold_code_moments(folds, result, embedding, d, mean, learner)
-        W = np.eye(pair.n_right) if result.decoder is None else result.decoder
-        return learn_linear_decoder(CodeSums.of_moments(moments), W, share)

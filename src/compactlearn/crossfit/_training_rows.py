@@ -37,7 +37,6 @@ class TrainingRows:
     labels: Any = None  # the right block as it came, sparse
     groups: Any = None
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
-    folds: tuple[Moments, ...] = ()  # where the rows are gone: the moments of each fold
     seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
     refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
     held: HeldOut | None = None  # rows held out of a stream, and a second model's pair

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from compactlearn.decoding._held_out import DecoderData, HeldOutFold
 from compactlearn.linalg._dense import self_product
-from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._ridge import RidgePath
 
 Array = NDArray[np.float64]
@@ -60,13 +59,6 @@ class CodeSums:
         cross = np.asarray(Y.T @ (Uc * np.sqrt(w)[:, None])).T
         energy = float(_square_sum(Y, w) - count * (ybar @ ybar))
         return cls(count, mean, ybar, self_product(Uc.T), cross, energy)
-
-    @classmethod
-    def of_moments(cls, moments: Moments) -> CodeSums:
-        """Codes on the left, labels on the right."""
-        energy = float(np.trace(moments.scatter) - np.trace(moments.left_left))
-        means = moments.mean_left, moments.mean_right
-        return cls(moments.count, *means, moments.left_left, moments.left_right, energy)
 
     def squared_error(self, decoder: CodeDecoder) -> float:
         """``||Y - U W - 1 b'||^2`` of these rows."""

@@ -241,31 +241,6 @@ class Moments:
             rounding *= float(np.sum((factors * own) ** 2) / (own @ own))
         return Moments(self.count, self.mean * full, scatter, self.n_left, rounding)
 
-    def mapped(self, coefficients: Array, intercept: Array) -> Moments:
-        """The moments after every left row x has become ``x @ coefficients + intercept``.
-
-        Parameters
-        ----------
-        coefficients : ndarray of shape (n_left, width)
-            What rows are multiplied by.
-        intercept : ndarray of shape (width,)
-            What is added to them.
-
-        Examples
-        --------
-        >>> whole = Moments.from_arrays(np.array([[1.0], [3.0]]), np.array([[1.0], [0.0]]))
-        >>> whole.mapped(np.array([[2.0]]), np.array([1.0])).mean
-        array([5. , 0.5])
-        """
-        A, width = coefficients, coefficients.shape[1]
-        scatter = np.empty((width + self.n_right, width + self.n_right))
-        scatter[:width, :width] = A.T @ (self.left_left @ A)
-        scatter[:width, width:] = A.T @ self.left_right
-        scatter[width:, :width] = scatter[:width, width:].T
-        scatter[width:, width:] = self.scatter[self.n_left :, self.n_left :]
-        mean = np.concatenate([self.mean_left @ A + intercept, self.mean_right])
-        return Moments(self.count, mean, scatter, width, self.rounding * float(np.sum(A * A)))
-
     def _check_same_columns(self, other: Moments) -> None:
         if (self.n_left, self.n_right) != (other.n_left, other.n_right):
             raise ValueError(
