@@ -31,7 +31,7 @@ from compactlearn.linalg import _rows_ridge as rows_ridge
 from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import micro_f1
-from tests.makers import labelled, long_tailed_rows, ridge_scores, texts_of_topics
+from tests.makers import labelled, long_tailed_rows, ridge_scores
 
 GAMMA = 0.07
 SHAPES = {"tall": (40, 6, 5), "wide": (24, 35, 5)}
@@ -331,23 +331,6 @@ def test_scores_are_the_same_in_every_regime(decoder, solver):
     np.testing.assert_allclose(tuned_on(model, X, Y), first, atol=1e-5)
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("bias", BIASES)
-@pytest.mark.parametrize("embedding", [CMLL(4, 3), CMLL(None, 3), Original(), CPLST(3)], ids=repr)
-def test_a_linear_kernel_tunes_as_the_features_do(embedding, bias, weighted):
-    """Where the rows lie counts as soon as the intercept is not free: each part of the rows has
-    its own mean."""
-    X, Y = problem((40, 6, 5), 34)
-    w = np.random.default_rng(34).uniform(0.3, 2.0, 40) if weighted else None
-    X += 1.5
-    model = PaperClassifier(embedding, bias=bias, threshold="f1")
-    linear = tuned_on(model, X, Y, sample_weight=w)
-    threshold = model.threshold_
-    model = PaperClassifier(embedding, bias=bias, threshold="f1", feature_map=KernelMap("linear"))
-    np.testing.assert_allclose(tuned_on(model, X, Y, sample_weight=w), linear, atol=1e-7)
-    assert model.threshold_ == pytest.approx(threshold, abs=1e-7)
-
-
 def test_what_is_left_out_is_not_warned_of(recwarn):
     """Three components exist of all rows; that some parts have fewer is nobody's concern."""
     X, Y = problem((40, 6, 3), 35)
@@ -452,17 +435,6 @@ def test_row_hashes():
     np.testing.assert_array_equal(row_hashes(X[:, :].tolist()), found)
 
 
-def test_leverages_of_rows_with_a_large_mean():
-    """Without a penalty a penalised intercept is a free one, wherever the rows lie."""
-    X, Y = problem((40, 12, 5), 21)
-    for offset in (0.0, 1e4):
-        free, penalised = (
-            PaperClassifier(CMLL(None, 3), alpha=0.0, bias=bias, threshold="f1").fit(X + offset, Y)
-            for bias in ("free", "penalised")
-        )
-        assert penalised.threshold_ == pytest.approx(free.threshold_, abs=1e-6)
-
-
 # --- features that no training row has -----------------------------------------------------------
 
 
@@ -528,16 +500,3 @@ def test_fold_scores_are_those_of_rows_without_unseen_features(name, honest_of):
         expected = own.fit(X[~out], Y[~out]).decision_function(new)
         np.testing.assert_allclose(scores[out], expected, atol=1e-6)
     assert changed
-
-
-def test_probabilities_of_texts_are_calibrated():
-    """Words that only a held-out text has make its other words look rarer than they will be."""
-    expected = true = said = right = 0.0
-    for seed in range(2):
-        X, Y, X_new, Y_new = texts_of_topics(seed, 200, n_labels=4)
-        chances = CMLLClassifier(decoder="logistic").fit(X, Y).predict_proba(X_new)
-        likely = (chances > 0.6) & (chances < 0.9)
-        expected, true = expected + chances.sum(), true + Y_new.sum()
-        said, right = said + chances[likely].sum(), right + Y_new[likely].sum()
-    assert expected / true == pytest.approx(1, abs=0.1)
-    assert right / said == pytest.approx(1, abs=0.12)

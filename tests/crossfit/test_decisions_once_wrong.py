@@ -5,10 +5,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 
 from compactlearn import CMLLClassifier, CompactClassifier, Original, ThresholdTuner
 from compactlearn.core import _memory as memory
@@ -38,16 +37,6 @@ def test_no_threshold_comes_closer_to_the_cardinality_with_ties(seed, n, m):
     wanted = Y.sum()
     best = min(abs((S > u).sum() - wanted) for u in [-9, *(np.unique(S))])
     assert abs((S > t).sum() - wanted) <= best
-
-
-def test_a_constant_label_is_not_predicted_everywhere():
-    """A class that a fold has not seen has the probability 0, not 1."""
-    X, Y = make_data()
-    Y[:, 2] = 0
-    Y[7, 2] = 1
-    cv = [(np.arange(30, 60), np.arange(30))]
-    tuner = ThresholdTuner(KNeighborsClassifier(5), strategy="per-label", cv=cv).fit(X, Y)
-    assert tuner.predict(X)[:, 2].sum() < 5
 
 
 def test_splitters_that_need_labels():
@@ -97,21 +86,6 @@ def test_top_k_counts_weights():
     k = w.astype(int)
     again = ThresholdTuner(base, strategy="top-k").fit(np.repeat(X, k, 0), np.repeat(Y, k, 0))
     assert once.k_ == again.k_
-
-
-class OnlyScores(ClassifierMixin, BaseEstimator):
-    def fit(self, X, Y):
-        return self
-
-    def decision_function(self, X):
-        return np.asarray(X)[:, :4]
-
-
-def test_the_message_is_true_where_one_response_is_there():
-    X, Y = make_data()
-    with pytest.raises(ValueError, match="predict_proba") as caught:
-        ThresholdTuner(OnlyScores(), response="predict_proba").fit(X, Y)
-    assert "neither decision_function" not in str(caught.value)
 
 
 def test_rows_that_no_fold_holds_out_are_left_out():

@@ -1,15 +1,12 @@
 """Signs, sizes, warnings and seeds of the comparison methods, alone and inside a classifier."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import Ridge
-from sklearn.preprocessing import StandardScaler
 
 from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
-from compactlearn.related import PCA
 from tests.makers import maker
 
 REGIMES = ["moments", "dual", "krylov"]
@@ -80,17 +77,6 @@ def test_a_ratio_means_the_users_features_behind_a_kernel(ratio, expected):
             assert model.embedding_.n_feature_components_ == expected
 
 
-def test_a_ratio_means_the_mapped_features_behind_any_other_map():
-    X, Y = make_data()
-
-    class Half(StandardScaler):
-        def transform(self, X):
-            return super().transform(X)[:, :4]
-
-    model = CompactClassifier(MDDM(0.5), feature_map=Half()).fit(X, Y)
-    assert model.embedding_.n_feature_components_ == 2
-
-
 def test_a_ratio_is_bounded_by_the_rows_behind_a_kernel():
     X, Y = make_data(6, 20)
     embedding = MDDM(1.0, completion="variance")
@@ -98,15 +84,6 @@ def test_a_ratio_is_bounded_by_the_rows_behind_a_kernel():
     assert model.embedding_.n_feature_components_ <= 6
     with pytest.raises(ValueError, match=r"n_feature_components=7 .* \(6\)"):
         CompactClassifier(MDDM(7), feature_map=KernelMap()).fit(X, Y)
-
-
-@pytest.mark.parametrize("shape", [(10, 4), (4, 10)], ids=["tall", "wide"])
-def test_as_many_components_as_rows_behind_a_kernel(shape):
-    """The bound is the rows', not the features'."""
-    X, Y = make_data(*shape)
-    embedding = MDDM(min(8, shape[0]), completion="variance")
-    model = CompactClassifier(embedding, feature_map=KernelMap(gamma=0.3)).fit(X, Y)
-    assert model.embedding_.n_feature_components_ == min(8, shape[0] - 1)
 
 
 # --- seeds ---------------------------------------------------------------------------------------
@@ -123,14 +100,6 @@ def test_the_classifiers_seed_reaches_an_embedding_without_one():
     np.testing.assert_allclose(one, alone, atol=1e-10)
     assert fitted[0].embedding_.random_state == 1
     assert embedding.random_state is None
-
-
-def test_an_embeddings_own_seed_is_kept():
-    X, Y = make_data()
-    embedding = MDDM(8, completion="random", random_state=5)
-    models = [CompactClassifier(embedding, random_state=s).fit(X, Y) for s in (1, 2)]
-    assert [model.embedding_.random_state for model in models] == [5, 5]
-    np.testing.assert_array_equal(*(model.embedding_.projection_ for model in models))
 
 
 def test_the_classifiers_seed_reaches_a_map_without_one():
@@ -204,30 +173,6 @@ def test_weights_are_repeated_rows_behind_a_kernel(embedding, scale):
         )
 
 
-@every_method
-def test_transform_behind_a_kernel(embedding):
-    """Projected rows q(x)'R; where features are kept, features that factor the kernel."""
-    X, Y = make_data()
-    model = CompactClassifier(embedding, feature_map=KernelMap(gamma=0.05)).fit(X, Y)
-    U, q = model.transform(X), model.feature_map_.rows(X)
-    if keeps_features(embedding):
-        np.testing.assert_allclose(U @ U.T, q, atol=1e-8)
-    else:
-        np.testing.assert_allclose(U, q @ model.embedding_.projection_, atol=1e-10)
-        R = model.embedding_.projection_
-        np.testing.assert_allclose(R.T @ q @ R, np.eye(3), atol=1e-8)
-
-
-def test_mapped_features_have_no_names():
-    X, Y = make_data()
-    X = pd.DataFrame(X, columns=list("abcdefgh"))
-    plain = CompactClassifier(MDDM(3)).fit(X, Y)
-    assert list(plain.embedding_.feature_names_in_) == list("abcdefgh")
-    mapped = CompactClassifier(MDDM(3), feature_map=KernelMap()).fit(X, Y)
-    assert not hasattr(mapped.embedding_, "feature_names_in_")
-    assert mapped.embedding_.n_features_in_ == 36
-
-
 # --- foreign regressors --------------------------------------------------------------------------
 
 
@@ -290,18 +235,6 @@ def test_a_foreign_ridge_is_the_built_in_one(embedding, weighted, kernel):
     np.testing.assert_allclose(*scores, atol=1e-7)
 
 
-@pytest.mark.parametrize("embedding", [CPLST(3), FaIE(3)], ids=["CPLST", "FaIE"])
-@pytest.mark.parametrize("regressor", [None, Ridge(alpha=0.4)], ids=["built-in", "foreign"])
-def test_a_shared_ridge_is_the_classifiers_penalty(embedding, regressor):
-    X, Y = make_data()
-    model = CompactClassifier(embedding, alpha=7.0, regressor=regressor).fit(X, Y)
-    assert model.embedding_.ridge_ == 7.0
-    fixed = clone(embedding).set_params(ridge=7.0).fit(X, Y)
-    np.testing.assert_allclose(model.embedding_.eigenvalues_, fixed.eigenvalues_, rtol=1e-9)
-    assert embedding.ridge == "shared"
-    assert clone(embedding).fit(X, Y).ridge_ == 1.0
-
-
 @every_regime
 @pytest.mark.parametrize("variant", ["projection", "subspace"])
 def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
@@ -313,11 +246,3 @@ def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
     assert model.eigenvalues_.size == 0
     foreign = CompactClassifier(model, regressor=Ridge()).fit(X, Y)
     np.testing.assert_allclose(foreign.decision_function(X), np.tile(Y.mean(axis=0), (36, 1)))
-
-
-@pytest.mark.parametrize("embedding", [MDDM(completion="variance"), PCA()])
-def test_auto_is_as_many_directions_as_labels_where_more_could_be_had(embedding):
-    """Filled up, drawn or principal ones there would be eight; of four features there are four."""
-    X, Y = make_data(n_features=8, n_labels=6)
-    assert clone(embedding).fit(X, Y).n_feature_components_ == 6
-    assert clone(embedding).fit(X[:, :4], Y).n_feature_components_ == 4

@@ -45,27 +45,6 @@ def literal_span(X, V, n_blocks):
 
 
 @every_solver
-def test_the_objective_is_that_without_completion(solver):
-    X, Y = make_data()
-    plain = fit(X, Y, 3, completion="none", solver=solver)
-    for d in (4, 6, 11, 20):
-        completed = fit(X, Y, d, solver=solver)
-        assert completed.n_feature_components_ == d
-        for name in ("objective_", "dependence_", "recovery_"):
-            assert getattr(completed, name) == pytest.approx(getattr(plain, name), rel=1e-10)
-
-
-@every_solver
-@pytest.mark.parametrize("d", [4, 8, 20])
-def test_orthonormal_with_the_plain_projection_first(solver, d):
-    X, Y = make_data()
-    P = fit(X, Y, d, solver=solver).projection_
-    np.testing.assert_allclose(P.T @ P, np.eye(d), atol=1e-10)
-    head = fit(X, Y, 3, completion="none", solver=solver).projection_
-    np.testing.assert_allclose(projector(P[:, :3]), projector(head), atol=1e-9)
-
-
-@every_solver
 def test_nested(solver):
     """More components are further columns; the first stay what they are."""
     X, Y = make_data()
@@ -149,22 +128,6 @@ def test_kernels(kernel):
     model.set_params(n_feature_components=rank).fit(X, Y)
     np.testing.assert_allclose(
         model.decision_function(new), every.decision_function(new), atol=1e-6
-    )
-
-
-def test_a_linear_kernel_is_the_linear_method():
-    X, Y = make_data(30, 8, 5)
-    options = {
-        "n_feature_components": 6,
-        "n_label_components": 3,
-        "completion": "krylov",
-        "beta": 0.4,
-    }
-    plain = CMLLClassifier(**options).fit(X, Y)
-    kernel = CMLLClassifier(feature_map=KernelMap("linear"), **options).fit(X, Y)
-    new = X[:9] + 0.2
-    np.testing.assert_allclose(
-        kernel.decision_function(new), plain.decision_function(new), atol=1e-7
     )
 
 

@@ -83,13 +83,6 @@ def test_the_penalties_are_in_the_units_of_the_rows(factor):
     )
 
 
-def test_many_labels_have_sizes_of_their_own(monkeypatch):
-    monkeypatch.setattr(cmll_cv, "LARGEST_AUTO", 4)
-    model = CMLLClassifierCV(cv=3, alphas=(1.0,), threshold=0.5).fit(X, Y)
-    sizes = sorted(set(model.cv_results_["param_n_label_components"]))
-    assert sizes == [1, 2, 3, 4]
-
-
 def test_a_long_search_has_one_split(monkeypatch):
     monkeypatch.setattr(cmll_cv, "JUDGES", 7)
     monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
@@ -211,17 +204,6 @@ def test_further_decoders_are_tried_on_a_shortlist():
     assert model.best_estimator_.decoder == model.best_params_["decoder"]
 
 
-def test_scores_of_further_decoders_are_those_of_fits():
-    model = CMLLClassifierCV(**{**QUICK, "cv": SPLITS, "decoders": ("learned",)}).fit(X, Y)
-    assert [params["decoder"] for params in model.cv_results_["params"]] == ["learned"] * 3
-    measure = scorer("average_precision")
-    for index, params in enumerate(model.cv_results_["params"]):
-        for number, (train, test) in enumerate(SPLITS):
-            fit = CMLLClassifier(threshold="f1", **params).fit(X[train], Y[train])
-            found = model.cv_results_[f"split{number}_test_score"][index]
-            assert found == pytest.approx(measure(fit, X[test], Y[test]), abs=1e-10)
-
-
 AUTO = {**QUICK, "cv": SPLITS, "decoders": "auto"}
 
 
@@ -312,23 +294,6 @@ def test_scores_beyond_the_range_are_those_of_a_grid(monkeypatch):
         model.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-12
     )
     assert model.best_params_ == other.best_params_
-
-
-def test_the_shortlist_where_a_fold_has_no_score():
-    """A fold without any label says nothing about any setting; the others still rank them."""
-    labels = Y.copy()
-    labels[24:] = 0
-    splits = [
-        (np.r_[12:36], np.r_[:12]),
-        (np.r_[:12, 24:36], np.r_[12:24]),
-        (np.r_[:24], np.r_[24:36]),
-    ]
-    options = {"alphas": (1e4, 1e3, 300.0, 0.1, 1.0), "n_label_components": (1.0,), "cv": splits}
-    model = CMLLClassifierCV(**options, decoders=("linear", "learned")).fit(X, labels)
-    table = pd.DataFrame(model.cv_results_)
-    linear = table[table["param_decoder"] == "linear"].nlargest(3, "mean_test_score")
-    tried = table[table["param_decoder"] == "learned"]
-    assert set(tried["param_alpha"]) == set(linear["param_alpha"])
 
 
 # --- attributes and methods ----------------------------------------------------------------------

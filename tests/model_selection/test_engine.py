@@ -9,7 +9,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ParameterGrid, ShuffleSplit
 
-import compactlearn.model_selection._folds as folds_module
 from compactlearn import (
     CMLL,
     CPLST,
@@ -26,7 +25,6 @@ from compactlearn.crossfit._folds import Folds
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.model_selection._folds import Data, hold_folds
 from tests.makers import modest
 
 from .helpers import code_gap, engine_scores, folds, make_data, refit_scores
@@ -323,16 +321,3 @@ def test_one_eigenproblem_on_each_fold(monkeypatch):
         estimator = CMLLClassifier(solver=solver)
         engine_scores(estimator, list(ParameterGrid(grid)), X, Y, folds(40))
         assert max(len(seen) for seen in calls) == 3
-
-
-def test_rows_are_summed_once(monkeypatch):
-    X, Y = make_data(60)
-    parts = []
-    original = folds_module._moments
-    monkeypatch.setattr(
-        folds_module, "_moments", lambda data: parts.append(data.X.shape[0]) or original(data)
-    )
-    embedding = CMLL(solver="moments")
-    data = Data(X, sp.csr_array(Y), None)
-    list(hold_folds(CMLLClassifier(), embedding, data, folds(60, 5)))
-    assert sum(parts) == 60
