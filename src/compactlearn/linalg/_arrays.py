@@ -1,4 +1,4 @@
-"""Which form a matrix is worked on in: dense as it came, or compressed because most is zero."""
+"""Working forms of matrices: dense as they came, or compressed because most is zero."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SMALLEST_ENERGY = 1e-300
 
 @dataclass(frozen=True)
 class Route:
-    """How a fit is carried out, and the seconds that it is estimated to take."""
+    """The regime of a fit, and the seconds that it is estimated to take."""
 
     regime: str
     seconds: float

@@ -52,7 +52,7 @@ class Codes:
         )
 
     def _columns(self) -> dict[str, Any]:
-        """What is given column by column, but for the eigenvalues."""
+        """Return the parts given column by column, but for the eigenvalues."""
         parts = ("left", "right", "total", "left_weights", "right_weights", "constant", "rows")
         given = {name: getattr(self, name) for name in parts}
         return {name: value for name, value in given.items() if value is not None}

@@ -154,7 +154,7 @@ def qr(columns: Array) -> tuple[Array, Array]:
 
 
 def thin_qr(columns: Array) -> tuple[Array, Array]:
-    """The same for a tall block: where it is wide enough, by two Cholesky factorisations of its
+    """Do the same for a tall block: where it is wide enough, by two Cholesky factorisations of its
     Gram matrix, which are products and so several times faster (Yamamoto et al. 2015).
 
     The second makes up for what the first loses, as long as the columns are far from dependent on

@@ -39,7 +39,7 @@ SHORT = 1e-6
 
 
 class Status(enum.Enum):
-    """How a solve ended; the value is the advice shown to the user."""
+    """The end of a solve; the value is the advice shown to the user."""
 
     CONVERGED = "converged"
     RANK_DEFICIENT = (
@@ -228,12 +228,12 @@ def multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
 
 
 def too_many_for_krylov(n: int, count: int) -> bool:
-    """Whether so large a share is wanted that a Krylov basis would fill the space."""
+    """Return whether so large a share is wanted that a Krylov basis would fill the space."""
     return n <= 2 * (count + block_size(count))
 
 
 def many_wanted(n: int, count: int) -> bool:
-    """Whether all pairs of a dense matrix are as cheap as the wanted ones.
+    """Return whether all pairs of a dense matrix are as cheap as the wanted ones.
 
     Divide and conquer computes all pairs but at matrix-product speed; bisection with inverse
     iteration computes only the wanted ones, slowly. They cross near an eighth of the spectrum.
@@ -242,7 +242,7 @@ def many_wanted(n: int, count: int) -> bool:
 
 
 def krylov_pays(n: int, count: int, is_array: bool) -> bool:
-    """Whether products with the matrix are the faster way, or the only one that is proven."""
+    """Return whether products with the matrix are faster, or the only route that is proven."""
     if n > dense.EIGEN_LIMIT:
         return not too_many_for_krylov(n, count)
     # Measured on two cores: tridiagonalisation of a dense matrix of order n costs about as much

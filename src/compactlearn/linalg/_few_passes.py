@@ -40,12 +40,12 @@ def block_width(count: int) -> int:
 
 
 def multiplied_out(order: int, count: int) -> bool:
-    """Whether the matrix is no larger than the products would be: one with the identity then."""
+    """Return whether one product with the identity is no larger than the others would be."""
     return order <= (MOST_PRODUCTS + 1) * block_width(count)
 
 
 def most_products(order: int, count: int) -> int:
-    """How many products are made at most."""
+    """Return the largest number of products."""
     return 1 if multiplied_out(order, count) else MOST_PRODUCTS
 
 

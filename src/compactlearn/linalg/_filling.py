@@ -223,7 +223,7 @@ class RidgeRows:
         return cls(pair, alpha, inverse_definite(gram), dual)
 
     def fit(self, T: Array) -> tuple[Array, float]:
-        """What the ridge predicts for its own rows, and the squares of its coefficients."""
+        """Return predictions for the rows, and the sum of squares of the coefficients."""
         pair = self.pair
         if self.inverse is None:
             codes = _targets(pair, T)

@@ -39,7 +39,7 @@ SAFE_RECIPROCAL_CONDITION = 1e-8
 
 
 def badly_scaled(variances: Array, floor: Array | float = 0.0) -> bool:
-    """Whether columns with variance differ in it by more than ``WIDEST_RATIO``.
+    """Return whether columns with variance differ in it by more than ``WIDEST_RATIO``.
 
     ``floor`` is what rounding makes of a column that is constant.
 

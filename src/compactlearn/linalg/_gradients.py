@@ -72,7 +72,7 @@ def solve_ridge_iteratively(
 
 
 def iterative_rank(n_targets: int) -> int:
-    """How many directions a preconditioner for so many right-hand sides pays for."""
+    """Return the number of directions of a preconditioner for so many right-hand sides."""
     return int(np.clip(n_targets // 2, *RANKS))
 
 
@@ -110,7 +110,7 @@ def _leading(rows: Operator, alpha: float, rank: int) -> _Leading | None:
 
 
 def _far_from_one(variances: Array) -> bool:
-    """Whether squares of what is multiplied by the rows twice may leave the range of numbers."""
+    """Return whether squares of products with the rows may leave the range of numbers."""
     largest = float(variances.max(initial=0.0))
     return largest > 0 and not 1e-50 < largest < 1e50
 
@@ -190,7 +190,7 @@ def _left(gains: Array) -> Array:
 
 
 def _dots(A: Array, B: Array) -> Array:
-    """Of each column of one with that of the other."""
+    """Return the inner products of the columns of one with those of the other."""
     return np.einsum("ij,ij->j", A, B)
 
 

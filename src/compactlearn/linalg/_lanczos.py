@@ -55,7 +55,7 @@ class Multiplies(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """What a search came back with."""
+    """The outcome of a search."""
 
     values: Array  # (count,), largest first
     vectors: Array  # (n, count)
@@ -172,7 +172,7 @@ def largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> fl
 
 @dataclass(frozen=True)
 class _Ritz:
-    """Where a search stands: an orthonormal basis and the Rayleigh-Ritz pairs in it."""
+    """The state of a search: an orthonormal basis and the Rayleigh-Ritz pairs in it."""
 
     basis: Array  # (n, size)
     values: Array  # (size,), largest first
@@ -328,7 +328,7 @@ def small_pairs(matrix: Array, *, in_place: bool = False) -> tuple[Array, Array]
 
 
 def _lie_together(theta: Array, b: int, rounding: float) -> bool:
-    """Whether ``b`` values, or more, are equal but for what a search can hardly tell apart."""
+    """Return whether ``b`` values, or more, are equal but for what a search hardly tells apart."""
     theta = theta[theta > rounding]
     return bool(
         np.any(theta[: max(0, theta.size - b + 1)] - theta[b - 1 :] <= 1e-6 * theta[b - 1 :])

@@ -46,13 +46,13 @@ class LeftBlock:
 
     @property
     def has_variance(self) -> bool:
-        """Whether the block varies by more than rounding."""
+        """True where the block varies by more than rounding."""
         return self.energy > 1e-24 * self.count * float(self.mean @ self.mean)
 
     @cached_property
     def graded(self) -> bool:
-        """Whether columns are in units so different that what is accurate relative to the largest
-        has lost the smallest."""
+        """True where columns are in units so different that what is accurate relative to the
+        largest has lost the smallest."""
         if self.variances is None:
             return False
         return badly_scaled(self.variances, column_floor(self.mean, self.count))

@@ -147,7 +147,7 @@ class LeftKernel(LeftRows):
     def principal_directions(
         self, size: int, avoid: Array, *, fill: bool = True
     ) -> tuple[Array, Array]:
-        """As of any block; beyond the rank of the kernel there are no directions."""
+        """Return principal directions; beyond the rank of the kernel there are none."""
         seen = self.kernel @ avoid
         if krylov_pays(self.n, size, is_array=False):
             matrix: Any = Sum(((1.0, Plain(self.kernel)), (-1.0, gram(Plain(seen.T)))))

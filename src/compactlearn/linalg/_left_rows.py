@@ -95,7 +95,7 @@ class LeftRows(LeftBlock):
 
     @property
     def taken(self) -> float:
-        """What centring takes off the squares of Xc, where rows are multiplied before it."""
+        """The squares that centring takes off Xc, where rows are multiplied before it."""
         return self.count * float(self.mean @ self.mean) if self._is_sparse else 0.0
 
     @cached_property
@@ -104,11 +104,11 @@ class LeftRows(LeftBlock):
 
     @property
     def narrow(self) -> bool:
-        """Whether the Gram matrix of the columns is the smaller one, and fits."""
+        """True where the Gram matrix of the columns is the smaller one, and fits."""
         return self.n <= min(self.shape[0], routes.GRAM_LIMIT)
 
     def takes_gram(self, penalty: float = 0.0) -> bool:
-        """Whether a ridge goes by the Gram matrix: where the block is narrow, and where a kernel
+        """Return whether a ridge goes by the Gram matrix: if the block is narrow, or if a kernel
         would lose columns in small units that the penalty does not outweigh."""
         if self.narrow:
             return True

@@ -71,13 +71,13 @@ class Problems:
         )
 
     def among(self, wanted: NDArray[np.bool_]) -> Problems:
-        """The same problems on the wanted rows alone."""
+        """Return these problems on the wanted rows alone."""
         kept = wanted[self.rows]
         starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
         return Problems(starts, self.rows[kept], self.positive[kept], self.offsets[kept])
 
     def with_more(self, other: Problems) -> Problems:
-        """The same problems, each with the pairs of the other's as well."""
+        """Return these problems, each with the pairs of the other's as well."""
         count = np.arange(self.count)
         problem = np.concatenate([np.repeat(count, np.diff(part.starts)) for part in (self, other)])
         order = np.argsort(problem, kind="stable")
@@ -98,7 +98,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class Weights:
-    """What was found: one row of weights and one intercept for each problem."""
+    """One row of weights and one intercept for each problem."""
 
     coefficients: scipy.sparse.csr_array  # (n_problems, n_features)
     intercepts: Array  # (n_problems,)
@@ -135,7 +135,7 @@ Solved = tuple[Places, Places, Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class BlockSolver:
-    """What all blocks of problems have in common."""
+    """The data and options that all blocks of problems have in common."""
 
     X: scipy.sparse.csr_array
     C: float
@@ -216,7 +216,7 @@ def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) 
 
 
 def _spans(X: scipy.sparse.csr_array, problems: Problems) -> Iterator[tuple[int, int]]:
-    """Which problems lie side by side."""
+    """Yield the first and last of problems that lie side by side."""
     entries = np.concatenate([[0], np.cumsum(np.diff(X.indptr)[problems.rows])])[problems.starts]
     first = 0
     while first < problems.count:
@@ -340,7 +340,7 @@ class _Block:
         return w, b
 
     def _intercepts(self, costs: Array) -> Array:
-        """Those that are best without any weights: what is left to be explained is of the rows.
+        """Return the best intercepts without any weights.
 
         Of a few positive rows among thousands, the intercept alone explains almost all the loss.
         """

@@ -140,7 +140,7 @@ class Moments:
 
     @property
     def n_right(self) -> int:
-        """How many columns the right block (labels) has."""
+        """The number of columns of the right block (labels)."""
         return self.mean.size - self.n_left
 
     @property

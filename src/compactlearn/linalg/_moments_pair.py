@@ -37,7 +37,7 @@ class MomentsPair(Pair):
 
     @cached_property
     def gram_system(self) -> GramSystem:
-        """What a ridge on all of the left block needs."""
+        """The system of a ridge on all of the left block."""
         mean, count = self.mean_left, self.count
         return GramSystem(self.left.gram, mean, count, column_floor(mean, count))
 

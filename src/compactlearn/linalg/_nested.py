@@ -57,7 +57,7 @@ class RowsOnPath:
         return self.rows @ self.spectrum.shrunk(self.inside, alpha)
 
     def with_inside(self, inside: Array) -> RowsOnPath:
-        """The same rows and spectrum for other targets, given by their products."""
+        """Return these rows for other targets, given by their products."""
         return replace(self, inside=inside)
 
 

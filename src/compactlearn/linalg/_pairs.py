@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 class Pair:
-    """What every regime offers; passes over blocks of rows offer leading codes alone."""
+    """The questions every regime answers; passes over blocks of rows offer leading codes alone."""
 
     regime: str
     left: LeftBlock

@@ -67,13 +67,13 @@ class ColumnSums:
         )
 
     def rescaled(self, factors: Array) -> ColumnSums:
-        """Those after the left columns have been multiplied by factors."""
+        """Return the sums after the left columns have been multiplied by factors."""
         mean, deviations = self.mean_left * factors, self.deviations * factors**2
         return replace(self, mean_left=mean, deviations=deviations)
 
 
 def column_sums(block: Block) -> ColumnSums:
-    """Those of a block."""
+    """Return the column sums of a block."""
     X, Y, w = block.X, block.Y, block.weights
     if block.n_rows == 0 or (w is not None and not w.any()):
         nothing = np.zeros(X.shape[1])
@@ -210,7 +210,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class AskedCodes:
-    """What leading codes of a pair are asked for."""
+    """A request for leading codes of a pair."""
 
     size: int
     balance: float

@@ -1,4 +1,4 @@
-"""Which of the regimes fits a shape: an estimate of seconds and of bytes for each.
+"""Estimates of seconds and bytes for each regime, and the choice of one.
 
 The estimates count operations and multiply them by what one costs on two cores; only their
 order matters. Constants were fitted to timings of enron, llog, plant, bibtex, corel5k, delicious
@@ -54,7 +54,7 @@ _EIGH_SOME = 4e-11  # times the cube of the order: a few pairs
 
 @dataclass(frozen=True)
 class Shape:
-    """What the choice depends on."""
+    """The sizes that the choice depends on."""
 
     n_rows: int
     n_left: int
@@ -64,7 +64,7 @@ class Shape:
     left_sparse: bool
 
     def part(self, share: float) -> Shape:
-        """That of a share of the rows."""
+        """Return the shape of a share of the rows."""
         return replace(
             self,
             n_rows=int(share * self.n_rows),
@@ -82,7 +82,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Demand:
-    """What a method asks of its pair of blocks."""
+    """The needs of a method."""
 
     components: int  # leading codes to be found
     keeps_left: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
@@ -187,7 +187,7 @@ def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
 
 
 def ridge_by_products(shape: Shape, n_targets: int) -> bool:
-    """Whether a ridge on all of a sparse left block is solved by conjugate gradients: always
+    """Return whether a ridge on all of a sparse left block is solved by conjugate gradients: always
     where the smaller Gram matrix is of an order at which factorisations are not proven, and below
     that where it is the faster way; not where a factorisation is a matter of moments.
 
@@ -208,7 +208,7 @@ def _by_products(shape: Shape, n_targets: int) -> float:
 
 
 def _factorised(shape: Shape) -> float:
-    """The same from the smaller Gram matrix."""
+    """The ridge on all of the left block from the smaller Gram matrix."""
     return min(
         _gram(shape) + _DENSE * shape.n_left**3 / 3, _kernel(shape) + _DENSE * shape.n_rows**3 / 3
     )
@@ -301,7 +301,7 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
 
 
 def kernel_copies(n_rows: int, demand: Demand) -> float:
-    """How many matrices of the kernel's size are held at once, the kernel among them.
+    """Return the number of matrices of the kernel's size that are in memory at once.
 
     Products with it need little besides. All its eigenvectors need three more; a system of its
     order itself and its factors; a hat matrix the inverse, their product and its transpose.
@@ -331,7 +331,7 @@ def refit_bytes(shape: Shape, demand: Demand, regime: str, n_folds: int) -> int:
 
 
 def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
-    """The same through a kernel matrix: that of a part, and its rows against those left out."""
+    """Return the bytes through a kernel matrix: that of a part, and its rows against the others."""
     kept = 1.0 - 1.0 / n_folds
     copies = kernel_copies(n_rows, demand) * kept**2 + kept * (1.0 - kept)
     return 8 * int(copies * n_rows**2)

@@ -51,7 +51,7 @@ class Block:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.X.shape[0]
 
 
@@ -66,7 +66,7 @@ class Rows:
 
     @property
     def n_rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
         return self.positions.size
 
     def take(self, rows: Any) -> Rows:
@@ -76,7 +76,7 @@ class Rows:
 
 
 class RowSource(Protocol):
-    """Where blocks of rows come from."""
+    """A source of blocks of rows."""
 
     @property
     def n_features(self) -> int:
@@ -100,12 +100,12 @@ class RowSource(Protocol):
 
     @property
     def is_sparse(self) -> bool:
-        """Whether X is sparse."""
+        """True where X is sparse."""
         ...
 
     @property
     def again(self) -> bool:
-        """Whether the blocks can be gone through more than once."""
+        """True where the blocks can be gone through more than once."""
         ...
 
     def total(self, part: Callable[[Block], T], add: Callable[[T, T], T], *, what: str) -> T:

@@ -243,7 +243,7 @@ class RowsRidge:
 
     @property
     def has_leverages(self) -> bool:
-        """Whether the smaller Gram matrix of the left block is decomposed in a moment."""
+        """True where the smaller Gram matrix of the left block is decomposed in a moment."""
         return min(self.pair.left.shape) <= LEVERAGE_LIMIT
 
     def leverages(self, alpha: float, bias: str = "free") -> Array:
