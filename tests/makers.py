@@ -77,15 +77,14 @@ def cmll(*sizes, **params):
 def literal_ridge(Z, T, alpha, weights=None, bias="free"):
     """Coefficients and intercept: least squares on [1 Z] with sqrt(alpha) I stacked below."""
     weights = np.ones(len(Z)) if weights is None else weights
-    mean = weights @ T / weights.sum() if bias == "target" else np.zeros(T.shape[1])
-    ones = np.full((len(Z), 1), float(bias in ("free", "penalised")))
+    ones = np.full((len(Z), 1), float(bias == "free"))
     penalty = np.sqrt(alpha) * np.eye(1 + Z.shape[1])
-    penalty[0, 0] *= bias == "penalised"
+    penalty[0, 0] = 0.0
     roots = np.sqrt(weights)[:, None]
     rows = np.vstack([roots * np.hstack([ones, Z]), penalty])
-    targets = np.vstack([roots * (T - mean), np.zeros((len(penalty), T.shape[1]))])
+    targets = np.vstack([roots * T, np.zeros((len(penalty), T.shape[1]))])
     solution = np.linalg.lstsq(rows, targets, rcond=None)[0]
-    return solution[1:], solution[0] + mean
+    return solution[1:], solution[0]
 
 
 def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):

@@ -617,8 +617,6 @@ def threshold_of_each_label() -> Outputs:
 
 LEARNERS: dict[str, dict[str, Any]] = {
     "bias none": {"bias": "none"},
-    "bias penalised": {"bias": "penalised"},
-    "bias target": {"bias": "target"},
     "alpha auto": {"alpha": "auto"},
     "alpha 0": {"alpha": 0.0},
     "alpha 30": {"alpha": 30.0},

@@ -246,9 +246,9 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     (
         (PaperClassifier,),
         "bias",
-        "'free', 'none', 'penalised' or 'target'",
+        "'free' or 'none'",
         [None, 1, True],
-        {"penalized": "penalised", "fre": "free", "targt": "target"},
+        {"fre": "free"},
     ),
     (
         LEARNERS,

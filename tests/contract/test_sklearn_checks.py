@@ -55,7 +55,7 @@ CLASSIFIERS = [
     CompactClassifier(CPLST()),
     CompactClassifier(DMLR()),
     CompactClassifier(FaIE()),
-    PaperClassifier(FaIE(offset="none"), bias="penalised"),
+    PaperClassifier(FaIE(offset="none"), bias="none"),
     CompactClassifier(MDDM()),
     CompactClassifier(MDDM(variant="subspace")),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),

@@ -233,7 +233,7 @@ EVERY_METHOD = {
     "labels kept": CMLLClassifier(3, None),
     "MDDM": CompactClassifier(MDDM(3)),
     "subspace": CompactClassifier(MDDM(3, variant="subspace")),
-    "penalised": PaperClassifier(CMLL(4, 3), bias="penalised"),
+    "no intercept": PaperClassifier(CMLL(4, 3), bias="none"),
     "scaled": CMLLClassifier(4, 3, scale=True),
     "nystroem": CMLLClassifier(
         4, 3, feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)

@@ -65,7 +65,7 @@ MODELS = {
     "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),
     "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
     "scaled": CMLLClassifier(4, 3, scale=True),
-    "penalised": PaperClassifier(Original(), bias="penalised"),
+    "no intercept": PaperClassifier(Original(), bias="none"),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 

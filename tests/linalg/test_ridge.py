@@ -6,7 +6,6 @@ from sklearn.linear_model import Ridge
 
 from compactlearn.linalg._ridge import (
     RidgePath,
-    mean_share,
     ridge_inverse,
     solve_ridge,
 )
@@ -65,26 +64,3 @@ def test_the_inverse_of_nothing():
     inverse, trace = ridge_inverse(np.zeros((2, 2)), 4.0)
     np.testing.assert_array_equal(inverse, np.eye(2) / 4)
     assert trace == 0
-
-
-# --- conventions for the intercept ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("convention", ["free", "none", "penalised"])
-@pytest.mark.parametrize("weights", [None, W], ids=["plain", "weighted"])
-def test_the_share_profiles_the_intercept_out(convention, weights):
-    """The docstring's equation, against the normal equations with the intercept in them."""
-    w, alpha = np.ones(30) if weights is None else weights, 0.7
-    count, mean, total = w.sum(), (w @ X) / w.sum(), w @ T
-    Xc = X - mean
-    share = mean_share(convention, alpha, count)
-    B = np.linalg.solve(
-        (w[:, None] * Xc).T @ Xc + share * count * np.outer(mean, mean) + alpha * np.eye(6),
-        Xc.T @ (w[:, None] * T) + share * np.outer(mean, total),
-    )
-    Z = np.c_[np.ones(30), X] if convention != "none" else X
-    penalty = alpha * np.eye(Z.shape[1])
-    if convention == "free":
-        penalty[0, 0] = 0
-    full = np.linalg.solve((w[:, None] * Z).T @ Z + penalty, Z.T @ (w[:, None] * T))
-    np.testing.assert_allclose(B, full[-6:], atol=1e-10)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-BIASES = ("free", "none", "penalised", "target")
+BIASES = ("free", "none")
 
 #: Eigenvalues below this share of the first are zero ...
 ZERO = 1e-11
@@ -220,12 +220,9 @@ def kernel_mddm(Q, Y, d, *, variant="projection", mixing=0.5):
 
 
 def ridge_predict(Z, T, alpha, Z_new, bias="free"):
-    """Normal equations, in each of the four ways to treat the bias."""
-    if bias == "penalised":
-        Z = np.hstack([np.ones((len(Z), 1)), Z])
-        Z_new = np.hstack([np.ones((len(Z_new), 1)), Z_new])
+    """Normal equations, with a free bias or none."""
     z_mean = Z.mean(axis=0) if bias == "free" else np.zeros(Z.shape[1])
-    t_mean = T.mean(axis=0) if bias in ("free", "target") else np.zeros(T.shape[1])
+    t_mean = T.mean(axis=0) if bias == "free" else np.zeros(T.shape[1])
     Z, Z_new = Z - z_mean, Z_new - z_mean
     B = np.linalg.solve(Z.T @ Z + alpha * np.eye(Z.shape[1]), Z.T @ (T - t_mean))
     return Z_new @ B + t_mean
@@ -235,14 +232,10 @@ def kernel_ridge_predict(K, T, alpha, K_new, bias="free"):
     """The same from kernel values; the free bias by the bordered system."""
     n = len(K)
     one = np.ones((n, 1))
-    if bias == "penalised":
-        K, K_new = K + 1, K_new + 1
     C = np.linalg.inv(K + alpha * np.eye(n))
     b = np.zeros((1, T.shape[1]))
     if bias == "free":
         b = (one.T @ C @ T) / (one.T @ C @ one)
-    elif bias == "target":
-        b = T.mean(axis=0, keepdims=True)
     return K_new @ C @ (T - one @ b) + b
 
 

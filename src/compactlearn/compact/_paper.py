@@ -19,10 +19,9 @@ class PaperClassifier(CompactClassifier):
     ----------
     embedding : embedding estimator or None, default=None
         As in :class:`CompactClassifier`, as are all parameters but the next.
-    bias : {"free", "none", "penalised", "target"}, default="none"
-        How the built-in ridge treats the intercept: not penalised; left out; a column of ones,
-        penalised like the others; or left out after the codes' mean has been taken off, which is
-        added back. The paper does not say; public programs differ.
+    bias : {"free", "none"}, default="none"
+        The intercept of the built-in ridge: not penalised, or left out. The paper does not say;
+        public programs differ.
     feature_map, scale, regressor, alpha, decoder, threshold, positive_unlabelled, propensities, \
 label_noise, n_jobs, random_state, verbose
         As in :class:`CompactClassifier`.

@@ -128,23 +128,13 @@ def leave_one_out(
     rest = 1.0 - np.bincount(member, host(RowsRidge(pair).leverages(alpha, bias)))[:, None]
     if rest.min() < SMALL_REST:
         return None
-    if bias == "target":  # no intercept, but a mean of the codes that changes with the row
-        V = np.hstack([V, np.ones((n, 1))])
-        codes = pair.codes_of(V)
     sums = scipy.sparse.csr_array((w, (member, np.arange(n))), shape=(len(weight), n)) @ V
     own = (sums / weight)[member]
-    fitted = host(fitted_codes(pair, codes, alpha, "none" if bias == "target" else bias))
+    fitted = host(fitted_codes(pair, codes, alpha, bias))
     left_out = own + (fitted - own) / rest[member]
-    intercept: Array | None = None
-    if bias == "target":
-        # What predicts V less the others' mean predicts V, less that mean times what it makes of
-        # ones.
-        intercept = ((sums.sum(axis=0) - sums) / (weight.sum() - weight))[member, :-1]
-        left_out = left_out[:, :-1] + (1.0 - left_out[:, -1:]) * intercept
-    elif scaling is not None:
-        intercept = _intercepts_without(pair, V, member, learner, left_out)
     if scaling is None:
         return left_out
+    intercept = _intercepts_without(pair, V, member, learner, left_out)
     if intercept is None:
         return None
     return intercept + scaling[:, None] * (left_out - intercept)
@@ -157,7 +147,7 @@ def _intercepts_without(
 
     The model without some rows is that of all rows whose targets there are its own predictions, and
     the intercept is linear in the targets: with e = 1 - H 1, where H is the hat matrix of the ridge
-    without an intercept, it is e'WV / (e'W1 + penalty of the intercept).
+    without an intercept, it is e'WV / e'W1.
     """
     n, alpha = len(V), learner.alpha
     if learner.bias == "none":
@@ -165,7 +155,7 @@ def _intercepts_without(
     ones = np.ones((n, 1))
     left_over = 1.0 - host(fitted_codes(pair, pair.codes_of(ones), alpha, "none"))[:, 0]
     share = left_over if pair.weights is None else left_over * host(pair.weights)
-    total = share.sum() + (alpha if learner.bias == "penalised" else 0.0)
+    total = share.sum()
     if total < SMALL_REST * n:
         return None
     share = share / total

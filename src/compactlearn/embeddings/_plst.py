@@ -52,8 +52,8 @@ solver_, n_features_in_, feature_names_in_
     -----
     The authors' public code (mlc_lsdr) recodes 0/1 labels to -1/+1, which changes neither O nor,
     once scores are mapped back, any decision, and fixes the regression's penalty at 0.1 with a
-    penalised intercept: ``PaperClassifier(PLST(), alpha=0.1, bias="penalised")``. Some copies
-    give rows with an empty prediction their best label; nothing here does so silently.
+    penalised intercept. Some copies give rows with an empty prediction their best label; nothing
+    here does so silently.
 
     References
     ----------

@@ -15,7 +15,6 @@ from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
     Learned,
     LearnedPath,
-    mean_share,
     ridge_path,
     solve_ridge,
 )
@@ -46,15 +45,15 @@ def learn(
         if alpha <= SMALL_PENALTY * pair.left.energy and pair.left.graded:
             turn, P, floor = _turned(pair, projection)
         centre = pair.mean_left @ pair.left.expressed(P)
-        share = mean_share(bias, alpha, pair.count)
-        gram = pair.left.projected_gram(P) + share * pair.count * np.outer(centre, centre)
-        cross = pair.left.inner(P, codes.left)
-        if bias != "target":
-            cross = cross + share * np.outer(centre, codes.total)
+        gram, cross = pair.left.projected_gram(P), pair.left.inner(P, codes.left)
+        if bias == "none":
+            gram = gram + pair.count * np.outer(centre, centre)
+            cross = cross + np.outer(centre, codes.total)
         B = solve_ridge(gram, cross, alpha, floor=floor)
         mean = centre @ B
         B = B if turn is None else turn @ B
-    return Learned(B, _intercept(codes.total, mean, pair.count, alpha, bias), solved)
+    intercept = (codes.total - pair.count * mean) / pair.count
+    return Learned(B, intercept if bias == "free" else np.zeros_like(codes.total), solved)
 
 
 def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPath:
@@ -105,12 +104,3 @@ def _turned(pair: Pair, projection: Array) -> tuple[Array, Array, Array]:
     assert pair.left.variances is not None
     turn, P = graded_rotation(projection, pair.left.variances)
     return turn, P, direction_floor(P, pair.left.variances)
-
-
-def _intercept(total: Array, mean: Array, count: float, alpha: float, bias: str) -> Array:
-    if bias == "none":
-        return np.zeros_like(total)
-    if bias == "target":
-        return total / count
-    weight = count + (alpha if bias == "penalised" else 0.0)
-    return (total - count * mean) / weight

@@ -170,9 +170,10 @@ class LeftKernel(LeftRows):
         fitted += np.outer(self.mean - self._square, R.sum(axis=0))
         return fitted + self.mean @ R
 
-    def combined(self, c: Array, share: float, total: Array) -> Array:
+    def combined(self, c: Array, total: Array | None) -> Array:
         """Return coefficients that kernel rows q(x) multiply."""
-        return self.expressed(c) + np.sqrt(share) * np.outer(self._shares, total)
+        found = self.expressed(c)
+        return found if total is None else found + np.outer(self._shares, total)
 
     def part(self, rest: Any, held: Any) -> tuple[LeftKernel, Any]:
         """Return the kernel before it was centred, of a part of the rows, centred again; other

@@ -151,10 +151,10 @@ class LeftRows(LeftBlock):
         """Return the rows as they came, times what new rows are multiplied by."""
         return self.rows @ coefficients
 
-    def combined(self, c: Array, share: float, total: Array) -> Array:
-        """Return ``Z'c`` of the rows ``Z = Xc + sqrt(share) 1 mean'``, as what rows that come
-        multiply; ``total`` is ``1'c``."""
-        return self.Xc.T @ c + np.sqrt(share) * np.outer(self.mean, total)
+    def combined(self, c: Array, total: Array | None) -> Array:
+        """Return ``Xc'c``, or ``X'c`` for ``total = 1'c``, as what rows that come multiply."""
+        found = self.Xc.T @ c
+        return found if total is None else found + np.outer(self.mean, total)
 
     def part(self, rest: Any, held: Any) -> tuple[LeftRows, Any]:
         """Return the block of some rows, and other rows as that block knows them."""

@@ -187,8 +187,7 @@ class MomentsRidge:
     def solve(self, codes: Codes, alpha: float, bias: str) -> tuple[Array, bool]:
         """Return coefficients of V on the rows as they came, without the intercept, and whether
         the solver got there."""
-        total = None if bias == "target" else codes.total
-        return self.pair.gram_system.solve(codes.left, alpha, bias, total), True
+        return self.pair.gram_system.solve(codes.left, alpha, bias, codes.total), True
 
     def directions(self, codes: Codes, alpha: float) -> tuple[Array, bool]:
         """Return ``(Xc'Xc + alpha I)^-1 Xc'V`` as directions, and whether the solver got there."""
@@ -213,8 +212,8 @@ class MomentsRidge:
         """Return ``Yc' Hat Yc`` of the centred rows, or ``Y' Hat Y`` of the rows as they are."""
         moments, Sxy = self.pair.moments, self.pair.moments.left_right
         if centred:
-            S = Sxy.T @ self.pair.gram_system.solve(Sxy, ridge, "free")
+            S = Sxy.T @ self.pair.gram_system.solve(Sxy, ridge, "free", moments.mean_right)
             return (S + S.T) / 2
-        root, _ = self.pair.gram_system.path_with(1.0).hat_root(ridge)
+        root, _ = self.pair.gram_system.path_of(centred=False).hat_root(ridge)
         constant = moments.count * np.outer(moments.mean_left @ root, moments.mean_right)
         return self_product((root.T @ Sxy + constant).T)

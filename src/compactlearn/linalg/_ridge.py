@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 # trace.
 SMALL_PENALTY = 1e-8
 
-# How the intercept of a learner is treated; see :func:`mean_share`.
-BIASES = ("free", "none", "penalised", "target")
+# The intercept of a learner: free, or none.
+BIASES = ("free", "none")
 
 
 def solve_ridge(
@@ -83,22 +83,6 @@ def ridge_inverse(
     add_to_diagonal(shifted, alpha)
     inverse = inverse_definite(shifted)
     return inverse, float(size - alpha * np.trace(inverse))
-
-
-def mean_share(bias: str, penalty: float, count: float) -> float:
-    """Return how much of the rows' mean a convention for the intercept leaves in the problem.
-
-    Ridge with no intercept, with a free one, or with a penalised column of ones all solve
-    ``(Xc'Xc + share * count * mean mean' + penalty I) B = Xc'V + share * mean total'`` for the
-    centred rows Xc: profile the intercept out. The share is 0 where the intercept is free and 1
-    where there is none.
-
-    >>> mean_share("penalised", 1.0, 3.0)
-    0.25
-    """
-    if bias == "free":
-        return 0.0
-    return penalty / (count + penalty) if bias == "penalised" else 1.0
 
 
 @dataclass(frozen=True)
@@ -234,35 +218,34 @@ class GramSystem:
     count: float
     floor: Array  # what rounding leaves of the squared length of a column without variance
 
-    def with_mean(self, share: float) -> Array:
-        """Return the Gram matrix with a share of the mean."""
-        if share == 0:
-            return self.gram
-        return self.gram + share * self.count * np.outer(self.mean, self.mean)
+    @property
+    def uncentred(self) -> Array:
+        """``X'X`` of the rows as they are."""
+        return self.gram + self.count * np.outer(self.mean, self.mean)
 
-    def solve(self, cross: Array, alpha: float, bias: str, total: Array | None = None) -> Array:
-        """Return coefficients for targets of products ``Xc'T`` and sums ``total``, None where these
-        are 0 or have been taken off."""
-        share = mean_share(bias, alpha, self.count)
-        if share and total is not None:
-            cross = cross + share * np.outer(self.mean, total)
-        floor = self.floor if bias in ("free", "penalised") else 0.0
-        return solve_ridge(self.with_mean(share), cross, alpha, floor=floor)
+    def solve(self, cross: Array, alpha: float, bias: str, total: Array) -> Array:
+        """Return coefficients for targets of products ``Xc'T`` and sums ``total``.
+
+        Without an intercept ``(Xc'Xc + count mean mean' + alpha I) B = Xc'T + mean total'``.
+        """
+        if bias == "free":
+            return solve_ridge(self.gram, cross, alpha, floor=self.floor)
+        return solve_ridge(self.uncentred, cross + np.outer(self.mean, total), alpha)
 
     @cached_property
     def path(self) -> PenaltyPath:
         """The path of the centred rows, shared by every balance, hat matrix and penalty."""
         return ridge_path(self.gram, floor=self.floor)
 
-    def path_with(self, share: float) -> PenaltyPath:
-        """Return the path of the rows with a share of the mean."""
-        return ridge_path(self.with_mean(share)) if share else self.path
+    def path_of(self, *, centred: bool) -> PenaltyPath:
+        """Return the path of the rows, centred or as they are."""
+        return self.path if centred else ridge_path(self.uncentred)
 
     def inverse(self, ridge: float, *, centred: bool) -> tuple[Array, float]:
         """Return ``(Z'Z + ridge I)^-1``, Z the rows, and the trace of their hat matrix."""
         if centred:
             return ridge_inverse(self.gram, ridge, floor=self.floor)
-        return ridge_inverse(self.with_mean(1.0), ridge)
+        return ridge_inverse(self.uncentred, ridge)
 
     def learned(self, cross: Array) -> LearnedPath:
         """Return the learner of every penalty, with a free intercept."""

@@ -23,7 +23,6 @@ from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
     LearnedPath,
     RidgePath,
-    mean_share,
     ridge_inverse,
     solve_ridge,
 )
@@ -106,23 +105,21 @@ class RowsRidge:
         """Return coefficients of V on the rows as they came, without the intercept, and whether
         the solver got there."""
         pair, left = self.pair, self.pair.left
-        share = mean_share(bias, alpha, pair.count)
-        total = None if bias == "target" else codes.total
         by_products = self._solves_by_products(codes.size)
         iterates = self._iterates(alpha)
         if not by_products and not iterates:
             if left.takes_gram(alpha):
-                return left.gram_system.solve(codes.left, alpha, bias, total), True
+                return left.gram_system.solve(codes.left, alpha, bias, codes.total), True
             # A kernel has lost columns in small units; products with scaled columns have not.
             graded = 0 < alpha <= SMALL_PENALTY * left.energy and left.graded
             if left.by_kernel or (pair.n_rows <= routes.GRAM_LIMIT and not graded):
                 c = self._dual_coefficients(codes, alpha, bias)
-                return left.combined(c, share, pair.ones @ c), True
+                return left.combined(c, None if bias == "free" else pair.ones @ c), True
         rows, cross, squares = left.Xc, codes.left, left.variances
-        if share:
-            rows = Updated(rows, np.sqrt(share) * pair.ones, left.mean)
-            cross = cross if total is None else cross + share * np.outer(left.mean, total)
-            squares = None if squares is None else squares + share * pair.count * left.mean**2
+        if bias == "none":
+            rows = Updated(rows, pair.ones, left.mean)
+            cross = cross + np.outer(left.mean, codes.total)
+            squares = None if squares is None else squares + pair.count * left.mean**2
         quick = by_products and not iterates
         enough, rank = (PRODUCT_TOLERANCE, iterative_rank(codes.size)) if quick else (0.0, 0)
         return solve_ridge_iteratively(
@@ -153,28 +150,26 @@ class RowsRidge:
         return ridge_by_products(Shape.of(left.rows, self.pair.right), n_targets)
 
     def _dual_coefficients(self, codes: Codes, alpha: float, bias: str) -> Array:
-        """Return c with ``B = Z'c`` for the rows ``Z = Xc + sqrt(share) 1 mean'``."""
-        pair = self.pair
-        share = mean_share(bias, alpha, pair.count)
+        """Return c with ``B = Z'c`` for the rows Z, centred if the intercept is free."""
+        pair, free = self.pair, bias == "free"
         V = self._centred_codes(codes)
-        if share and bias != "target":
-            V = V + np.sqrt(share) * np.outer(pair.ones, codes.total / pair.count)
-        return solve_ridge(self._kernel(share), V, alpha, pair.left.rounding_scale)
+        if not free:
+            V = V + np.outer(pair.ones, codes.total / pair.count)
+        return solve_ridge(self._kernel(centred=free), V, alpha, pair.left.rounding_scale)
 
     def _centred_codes(self, codes: Codes) -> Array:
         """Return the rows of V, weighted, less their mean."""
         return self.pair.weighted(self.pair.code_rows(codes) - codes.total / self.pair.count)
 
-    def _kernel(self, share: float) -> Array:
-        """``ZZ'`` of the rows ``Z = Xc + sqrt(share) 1 mean'``; a new array unless share is 0."""
+    def _kernel(self, *, centred: bool) -> Array:
+        """Return ``ZZ'`` of the rows, centred or as they are; these in a new array."""
         kernel = self.pair.left.kernel
-        if share == 0:
+        if centred:
             return kernel
-        z, square = self.pair.left.mean_products
-        ones, root = self.pair.ones, float(np.sqrt(share))
-        kernel = kernel + np.outer(root * z, ones)
-        kernel += np.outer(ones, root * z)
-        kernel += np.outer(share * square * ones, ones)
+        (z, square), ones = self.pair.left.mean_products, self.pair.ones
+        kernel = kernel + np.outer(z, ones)
+        kernel += np.outer(ones, z)
+        kernel += np.outer(square * ones, ones)
         return kernel
 
     def path(self, codes: Codes) -> LearnedPath:
@@ -230,7 +225,7 @@ class RowsRidge:
         if centred and "spectrum" in vars(left):  # a learner has asked for it before
             path = left.spectrum
         else:
-            kernel = self._kernel(0.0 if centred else 1.0)
+            kernel = self._kernel(centred=centred)
             if kernel.shape[0] > SPECTRAL_HAT:
                 inverse, trace = ridge_inverse(kernel, ridge, left.rounding_scale)
                 return HatMatrix(pair, symmetrise(kernel @ inverse), trace)
@@ -248,27 +243,14 @@ class RowsRidge:
 
     def leverages(self, alpha: float, bias: str = "free") -> Array:
         """Return how much each row's own code enters its prediction by a ridge on all of the left
-        block: the diagonal of the hat matrix. A weighted row's own is that of all its weight.
-
-        The mean that "target" takes off the codes beforehand does not count.
-        """
-        pair, left, ones = self.pair, self.pair.left, self.pair.ones
-        free, penalised = bias == "free", bias == "penalised"
-        own = ones**2 / pair.count if free else np.zeros_like(ones)
-        by_gram = left.takes_gram(alpha)
-        if penalised and by_gram:
-            # The intercept profiled out, as by the fit: a large mean would cost the digits of X'X.
-            share = mean_share(bias, alpha, pair.count)
-            own = ones**2 / (pair.count + alpha)
-            path = left.gram_system.path_with(share)
-            return own + path.own_shares(Updated(left.Xc, share * ones, left.mean), alpha)
-        if by_gram:
-            path = left.gram_system.path_with(0.0 if free else 1.0)
+        block: the diagonal of the hat matrix. A weighted row's own is that of all its weight."""
+        left, ones, free = self.pair.left, self.pair.ones, bias == "free"
+        own = ones**2 / left.count if free else np.zeros_like(ones)
+        if left.takes_gram(alpha):
+            path = left.gram_system.path_of(centred=free)
             return own + path.own_shares(self._rows(centred=free), alpha)
         if free:
             spectrum = left.spectrum
         else:
-            kernel = self._kernel(1.0)
-            kernel = kernel + np.outer(ones, ones) if penalised else kernel
-            spectrum = RidgePath.from_gram(kernel, left.rounding_scale)
+            spectrum = RidgePath.from_gram(self._kernel(centred=False), left.rounding_scale)
         return own + spectrum.vectors**2 @ (spectrum.inverse(alpha) * spectrum.values)
