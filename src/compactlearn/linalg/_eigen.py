@@ -33,10 +33,6 @@ DENSE_FALLBACK = 4_000
 # must be a small part of the space.
 ENOUGH_ABOVE = 8
 
-# Squared lengths relative to the longest below which eigenvectors of a Gram matrix have lost more
-# than ten of their sixteen digits.
-SHORT = 1e-6
-
 
 class Status(enum.Enum):
     """The end of a solve; the value is the advice shown to the user."""
@@ -188,32 +184,11 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     Q, R = dense.thin_qr(columns)
     squares, U = all_eigenpairs(dense.self_product(R), overwrite=True)
     if numerical_rank(squares, columns.shape[0], scale) < squares.size:
-        if isinstance(R, DeviceArray):
-            squares, U = _in_stages(R, squares, U)
-        else:
-            U, singular, _ = dense.svd(R)
-            squares = singular**2
+        U, singular, _ = dense.svd(R)
+        squares = singular**2
         rank = numerical_rank(squares, columns.shape[0], scale)
         U, squares = U[:, :rank], squares[:rank]
     return Q @ U, squares
-
-
-def _in_stages(R: Array, squares: Array, U: Array) -> tuple[Array, Array]:
-    """Left singular vectors from the eigenvectors of ``RR'``, and the squares.
-
-    Directions short beside the longest have lost digits to it. Among themselves they have all of
-    them: the part of R in their span is decomposed again, until none is left that is short. A
-    device decomposes symmetric matrices several times faster than others.
-    """
-    begin = 0
-    for _ in range(3):  # each is good for six digits of the squares
-        begin += int(np.count_nonzero(squares[begin:] > SHORT * squares[begin]))
-        if begin >= squares.size or squares[begin] <= 0:
-            break
-        rest, turn = all_eigenpairs(dense.self_product(U[:, begin:].T @ R))
-        U[:, begin:] = U[:, begin:] @ turn
-        squares[begin:] = rest
-    return squares, U
 
 
 def multiplied_out(matrix: Multiplies, width: int = 128) -> Array:

@@ -88,7 +88,7 @@ class Group:
         if model.regressor is not None or model.decoder != "linear" or is_corrected(model):
             return False
         # A penalty that is shared still is "auto", which is another on each fold.
-        if model.bias not in ("free", "none") or traits.solved_alone or traits.shares_penalty:
+        if traits.solved_alone or traits.shares_penalty:
             return False
         if not partial:
             return True
