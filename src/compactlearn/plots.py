@@ -13,13 +13,14 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import normalize
 
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.core._optional import require
 from compactlearn.core._params import Integer
 from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
-from compactlearn.inspection._labels import LabelNames, nearest_labels, unit_vectors
+from compactlearn.inspection._labels import LabelNames, nearest_labels
 from compactlearn.metrics._reliability import reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
@@ -139,7 +140,7 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
     """
     go = require("plotly.graph_objects", extra="plot", purpose="the map of labels")
     called, vectors = labels_in_space(model)
-    places, _, kept = _leading(unit_vectors(vectors))
+    places, _, kept = _leading(normalize(vectors))
     near, _ = nearest_labels(vectors, np.arange(called.count), 3)
     said = [
         f"{name}<br>near: {', '.join(called.names[j] for j in beside)}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
 
 from compactlearn.core._left_out import drop_left_out
 from compactlearn.core._params import Integer, nearest
@@ -20,7 +21,7 @@ _COSINES = 1 << 22  # thirty-two megabytes of them at a time
 
 @dataclass(frozen=True)
 class LabelNames:
-    """What labels are called, and which column of the scores is theirs."""
+    """Names of labels, and which column of the scores is theirs."""
 
     names: tuple[str, ...]
     classes: tuple[Any, ...]
@@ -30,7 +31,7 @@ class LabelNames:
 
     @classmethod
     def of(cls, model: Any) -> LabelNames:
-        """Of a fitted classifier; the classes' numbers where labels have no names."""
+        """Return those of a fitted classifier; the classes where labels have no names."""
         classes = tuple(np.asarray(getattr(model, "classes_", ())).tolist())
         known = getattr(model, "label_names_", None)
         named = known is not None and len(known) == len(classes)
@@ -39,27 +40,27 @@ class LabelNames:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of labels."""
         return len(self.names)
 
     def by_column(self, Y: Any, owner: str) -> Any:
-        """Lists of names as a matrix with the model's columns; others without those left out."""
+        """Return lists of names as a matrix with the model's columns; others as they are."""
         return drop_left_out(self.model, Y, owner=owner)
 
     def as_matrix(self, Y: Any, owner: str) -> Any:
-        """Labels of rows as a matrix: lists of names, and a vector of classes, as well."""
+        """Return labels of rows as a matrix: lists of names, and a vector of classes, as well."""
         Y = self.by_column(Y, owner)
         if np.ndim(Y) != 1 or scipy.sparse.issparse(Y):
             return Y
         return (np.asarray(Y)[:, None] == np.asarray(self.classes)[None, :]).astype(np.int64)
 
     def places(self, asked: Any) -> list[int]:
-        """The places of labels that are asked for by name or number."""
+        """Return the places of labels that are asked for by name or number."""
         given = [asked] if isinstance(asked, str) or not np.iterable(asked) else list(asked)
         return [self.place(one) for one in given]
 
     def place(self, asked: Any) -> int:
-        """The place of one label."""
+        """Return the place of one label."""
         asked = asked.item() if isinstance(asked, np.generic) else asked
         if asked in self.names:
             return self.names.index(asked)
@@ -76,30 +77,18 @@ class LabelNames:
 
 
 def _has_two_classes(model: Any) -> bool:
-    """Whether one score stands between two classes."""
+    """Return whether one score is between two classes."""
     return len(getattr(model, "classes_", ())) == 2 and getattr(model, "n_labels_", 1) == 1
 
 
-def unit_vectors(vectors: Any) -> Any:
-    """Rows divided by their lengths; a row of zeros stays one."""
-    if scipy.sparse.issparse(vectors):
-        vectors = scipy.sparse.csr_array(vectors, dtype=np.float64)
-        lengths = np.sqrt(np.asarray(vectors.multiply(vectors).sum(axis=1)).ravel())
-        factors = 1.0 / np.where(lengths > 0, lengths, 1.0)
-        return scipy.sparse.csr_array(scipy.sparse.diags_array(factors) @ vectors)
-    vectors = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(vectors, axis=1)
-    return vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
-
-
 def nearest_labels(vectors: Any, asked: Any, k: int) -> tuple[NDArray[np.intp], Array]:
-    """The k rows of largest cosine with each of the asked rows, itself left out, best first.
+    """Return the k rows of largest cosine with each of the asked rows but itself, best first.
 
     >>> near, cosines = nearest_labels(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]]), [0], 2)
     >>> near, np.round(cosines, 3)
     (array([[2, 1]]), array([[0.707, 0.   ]]))
     """
-    units, asked = unit_vectors(vectors), np.asarray(asked, dtype=np.intp)
+    units, asked = normalize(vectors), np.asarray(asked, dtype=np.intp)
     n_labels = units.shape[0]
     k = min(k, n_labels - 1)
     near, cosines = np.empty((asked.size, k), dtype=np.intp), np.empty((asked.size, k))

@@ -28,19 +28,15 @@ _SMALL = 1e-7  # of the size of a number: below that a difference quotient is a 
 
 @dataclass(frozen=True)
 class Terms:
-    """Terms of one kind: a column for each that there may be, a row for each pair.
-
-    ``names`` of the columns are None for features and for labels: they are those of the columns of
-    X and of the labels, which whoever asked knows. So it is with the ``values`` of features.
-    """
+    """Terms of one kind: a column for each that there may be, a row for each pair."""
 
     kind: str
     contributions: scipy.sparse.csr_array  # (n_pairs, n_columns)
-    values: Any = None  # the same shape, or None; NaN where there is none
-    names: Sequence[str] | None = None
+    values: Any = None  # the same shape; NaN where there is none; None: those of X
+    names: Sequence[str] | None = None  # of the columns; None: those of X, or of the labels
 
     def speaks_of_the_same(self, other: Terms) -> bool:
-        """Whether columns of both mean the same."""
+        """Return whether columns of both mean the same."""
         return self.kind == other.kind and self.names == other.names
 
 
@@ -65,11 +61,11 @@ class Parts:
         return change
 
     def plus(self, constant: float | Array) -> Parts:
-        """The same terms on another base."""
+        """Return the same terms on another base."""
         return replace(self, base=self.base + constant)
 
     def times(self, factor: float | Array) -> Parts:
-        """Scores multiplied by one factor, or by one for each pair."""
+        """Return the scores multiplied by one factor, or by one for each pair."""
         factors = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.base.shape)
         groups = tuple(
             replace(group, contributions=scale_rows(group.contributions, factors))
@@ -78,7 +74,7 @@ class Parts:
         return Parts(self.base * factors, groups)
 
     def through(self, function: Callable[[Array], Array]) -> Parts:
-        """The parts of a function of the scores, by its mean slope; see above.
+        """Return the parts of a function of the scores, by its mean slope; see above.
 
         >>> two = Terms("feature", scipy.sparse.csr_array([[1.0, 2.0]]))
         >>> square = Parts(np.array([1.0]), (two,)).through(np.square)
@@ -97,13 +93,15 @@ class Parts:
         kept = scipy.sparse.diags_array(np.where(where, 0.0, 1.0), format="csr")
         groups = []
         for group in self.groups:
-            contributions = scipy.sparse.csr_array(kept @ group.contributions)
+            contributions = scipy.sparse.csr_array(
+                kept @ group.contributions
+            )  # with its own arrays
             contributions.eliminate_zeros()
             groups.append(replace(group, contributions=contributions))
         return Parts(np.where(where, scores, self.base), tuple(groups))
 
     def named(self, prefix: str) -> Parts:
-        """The same, with a word before the names of terms that no other model has."""
+        """Return the same, with a word before the names of terms that no other model has."""
         groups = tuple(
             group
             if group.names is None
@@ -131,7 +129,7 @@ class Parts:
 
 
 def mean_slope(function: Callable[[Array], Array], before: Array, change: Array) -> Array:
-    """Slopes of a function between ``before`` and ``before + change``; of no change, there.
+    """Return slopes of a function between ``before`` and ``before + change``; of no change, there.
 
     >>> mean_slope(np.square, np.array([1.0, 1.0]), np.array([2.0, 0.0]))
     array([4., 2.])
@@ -144,18 +142,18 @@ def mean_slope(function: Callable[[Array], Array], before: Array, change: Array)
 
 
 def scale_rows(matrix: scipy.sparse.csr_array, factors: Array) -> scipy.sparse.csr_array:
-    """Each row times its factor."""
+    """Return each row times its factor."""
     data = matrix.data * np.repeat(factors, np.diff(matrix.indptr))
     return scipy.sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 def single_terms(kind: str, names: Sequence[str], contributions: Array, values: Any) -> Terms:
-    """Some terms that every pair has, as columns of dense matrices."""
+    """Return some terms that every pair has, as columns of dense matrices."""
     return Terms(kind, scipy.sparse.csr_array(contributions), np.asarray(values), list(names))
 
 
 def products(rows: Any, weights: Array, which: Any) -> scipy.sparse.csr_array:
-    """``rows[i] * weights[which[i]]`` entry by entry: a sparse row has terms where it has entries.
+    """Return ``rows[i] * weights[which[i]]``; a sparse row has terms where it has entries.
 
     >>> rows = scipy.sparse.csr_array([[0.0, 2.0], [3.0, 0.0]])
     >>> products(rows, np.array([[5.0, 7.0]]), np.array([0, 0])).toarray()
