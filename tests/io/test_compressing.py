@@ -1,6 +1,7 @@
 """Models in smaller numbers: exact in float64, else within rounding, and as small as they say."""
 
 import copy
+import functools
 import pickle
 
 import numpy as np
@@ -18,15 +19,20 @@ from compactlearn import (
     CMLL,
     CPLST,
     PLST,
+    AutoCompactClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
     KernelMap,
     Original,
     ShortlistClassifier,
+    load_model,
 )
+from compactlearn.auto import _classifier as auto_classifier
+from compactlearn.cli import main
 from compactlearn.compact import _compression as compressing
 from compactlearn.compact._compression import Half
+from compactlearn.core._weight import bytes_in
 from compactlearn.metrics import average_precision, ranking_loss, scorer
 from compactlearn.model_selection import GridSearchMoments
 from tests.makers import as_dense, maker, modest, untuned
@@ -59,16 +65,9 @@ ROUNDING = {"float64": 0.0, "float32": 2.0**-24, "float16": 2.0**-11}
 every_type = pytest.mark.parametrize("dtype", ROUNDING)
 
 
-@pytest.fixture(scope="module")
-def fitted():
-    models = {}
-
-    def fit(name):
-        if name not in models:
-            models[name] = copy.deepcopy(MODELS[name]).fit(X, Y)
-        return models[name]
-
-    return fit
+@functools.cache
+def fitted(name):
+    return copy.deepcopy(MODELS[name]).fit(X, Y)
 
 
 def scores(model, rows=X_new):
@@ -79,7 +78,7 @@ def scores(model, rows=X_new):
 
 
 @every_model
-def test_nothing_is_rounded_in_float64(fitted, name):
+def test_nothing_is_rounded_in_float64(name):
     model = fitted(name)
     before = pickle.dumps(model)
     small = model.compress("float64")
@@ -92,7 +91,7 @@ def test_nothing_is_rounded_in_float64(fitted, name):
 
 @every_model
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_scores_are_those_of_the_model_to_the_accuracy_of_the_type(fitted, name, dtype):
+def test_scores_are_those_of_the_model_to_the_accuracy_of_the_type(name, dtype):
     model = fitted(name)
     small = model.compress(dtype)
     tolerance = {"float32": 1e-4, "float16": 0.05}[dtype]
@@ -192,7 +191,7 @@ def test_sums_of_rows_are_dropped():
 
 @every_model
 @every_type
-def test_it_survives_a_pickle_to_the_bit(fitted, name, dtype):
+def test_it_survives_a_pickle_to_the_bit(name, dtype):
     small = fitted(name).compress(dtype)
     fresh = pickle.loads(pickle.dumps(small))
     again = pickle.loads(pickle.dumps(fresh))
@@ -205,7 +204,7 @@ def test_it_survives_a_pickle_to_the_bit(fitted, name, dtype):
 
 
 @every_model
-def test_it_is_fitted_again_as_any(fitted, name):
+def test_it_is_fitted_again_as_any(name):
     model = fitted(name)
     small = model.compress("float16")
     assert clone(small).get_params().keys() == model.get_params().keys()
@@ -238,7 +237,7 @@ def test_classes_keep_their_names(classes):
 # --- what it costs -------------------------------------------------------------------------------
 
 
-def test_the_report(fitted):
+def test_the_report():
     model = fitted("logistic")
     plain = model.compress("float16")
     assert plain.compression_ == {
@@ -255,7 +254,7 @@ def test_the_report(fitted):
     assert losses["before"] == ranking_loss(Y_new, scores(model))
 
 
-def test_refusals(fitted):
+def test_refusals():
     for dtype in ("int8", None, 7):
         with pytest.raises(ValueError, match=r"'float64', 'float32' or 'float16', and was given"):
             fitted("linear").compress(dtype)
@@ -317,3 +316,60 @@ def test_scores_of_a_kernel_model_change_by_no_more_than_is_said(kernel, offset,
         assert np.abs(scores(small, new) - expected).max() <= most
         again = pickle.loads(pickle.dumps(small))
         np.testing.assert_array_equal(scores(again, new), scores(small, new))
+
+
+# --- the type that a model is stored in -----------------------------------------------------------
+
+QUICK = {"time_budget": 0.01, "random_state": 0, "cv": 2}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_smallest_type_is_chosen_within_which_scores_agree(monkeypatch, seed):
+    """Whatever arrays a model has, and however large or small it may be."""
+    rng = np.random.default_rng(seed)
+    whole = {"weights": rng.standard_normal((9, 7)) * 10.0 ** rng.uniform(-3, 3)}
+    rows = rng.standard_normal((5, 9)) * 10.0 ** rng.uniform(-6, 3)
+    large, huge = rng.choice([10, 300, 10_000], 2)
+    monkeypatch.setattr(compressing, "LARGE", large)
+    monkeypatch.setattr(compressing, "HUGE", max(large, huge))
+
+    def said(part):
+        return rows @ part["weights"]
+
+    found = compressing.lightened(whole, said)
+    rounded = found is not whole
+    agreement = compressing.AGREEMENT
+    assert not rounded or np.abs(said(found) - said(whole)).max() <= max(agreement.values())
+    nearest = np.abs(rows @ whole["weights"].astype(np.float32) - said(whole)).max()
+    assert rounded == (bytes_in(whole) > large and nearest <= agreement["float32"])
+
+
+def test_a_search_stores_its_model_in_the_type_that_is_asked_for(monkeypatch):
+    sizes = {
+        dtype: AutoCompactClassifier(dtype=dtype, **QUICK).fit(X, Y).nbytes_
+        for dtype in ("float64", "float32", "float16")
+    }
+    assert sizes["float32"] <= 0.7 * sizes["float64"]
+    assert sizes["float16"] <= 0.8 * sizes["float32"]
+    monkeypatch.setattr(compressing, "LARGE", 10)
+    monkeypatch.setattr(auto_classifier, "HUGE", 1000)
+    with pytest.warns(UserWarning, match=r"The model takes \d+ MB"):
+        small = AutoCompactClassifier(**QUICK).fit(X, Y)
+    assert small.nbytes_ == sizes["float32"]
+
+
+@pytest.mark.parametrize("method", ["cmll", "shortlist", "auto"])
+def test_the_shell_stores_numbers_in_the_type_of_dtype(tmp_path, method):
+    table, out = tmp_path / "table.csv", tmp_path / "model"
+    head = ",".join(f"c{k}" for k in range(48))
+    np.savetxt(table, np.hstack([X, Y]), delimiter=",", header=head, comments="", fmt="%g")
+    words = ["fit", str(table), "--labels", "8", "-o", str(out), "--force", "--method", method]
+    words += ["--time-budget", "0.01"] if method == "auto" else []
+    sizes, found = {}, {}
+    for dtype in ("auto", "float64", "float32", "float16"):
+        assert main([*words, "--dtype", dtype]) == 0
+        model = load_model(out)
+        sizes[dtype], found[dtype] = model.nbytes_, scores(model, X)
+    assert sizes["float64"] > sizes["float32"] > sizes["float16"]
+    np.testing.assert_allclose(found["auto"], found["float64"], atol=1e-9)  # it is small
+    np.testing.assert_allclose(found["float32"], found["float64"], atol=1e-2)

@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -214,21 +212,6 @@ def test_a_generator_becomes_none_and_that_is_said(tmp_path):
     with pytest.warns(UserWarning, match=r"CMLLClassifier\.random_state.* will be None"):
         model.save(tmp_path / "model")
     assert load_model(tmp_path / "model").random_state is None
-
-
-@pytest.mark.slow
-def test_loading_imports_no_torch(tmp_path):
-    fitted("C2AE").save(tmp_path / "model")
-    np.save(tmp_path / "rows.npy", X_new)
-    program = (
-        "import sys, numpy, compactlearn\n"
-        f"model = compactlearn.load_model({str(tmp_path / 'model')!r})\n"
-        f"numpy.save({str(tmp_path / 'scores.npy')!r}, "
-        f"model.decision_function(numpy.load({str(tmp_path / 'rows.npy')!r})))\n"
-        "assert 'torch' not in sys.modules\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-    assert equal(np.load(tmp_path / "scores.npy"), fitted("C2AE").decision_function(X_new))
 
 
 def test_safetensors_reads_it(tmp_path):

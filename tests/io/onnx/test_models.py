@@ -159,8 +159,6 @@ def test_a_blend_is_the_sum_of_what_its_members_say(data, best_splits, dtype):
 
 FEW = {
     "features": KeptFeatures(CMLLClassifier(2, 2, decoder="logistic", threshold=0.5), 5),
-    "features, scaled": KeptFeatures(CompactClassifier(CPLST(2), scale=True), 4, scale=True),
-    "weights": KeptWeights(9),
     "weights, scaled": make_pipeline(Normalizer(), KeptWeights(20, scale=True)),
     "no weights": KeptWeights(0),
 }
