@@ -162,7 +162,7 @@ def test_the_report_knows_a_new_method():
 
 def control(row):
     """An entry of the benchmark that is no method of the library."""
-    return EngineEntry(row.name, lambda settings, seed: compactlearn.method("ORI"), row.axes)
+    return EngineEntry(row, lambda settings, seed: compactlearn.method("ORI"))
 
 
 def test_a_control_of_the_benchmark_is_added_by_a_row_and_its_maker(monkeypatch):

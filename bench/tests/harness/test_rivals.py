@@ -102,7 +102,7 @@ def test_a_label_that_does_not_vary_is_ranked_where_it_belongs(name, always):
     own = entry.settings(task.settings)
     configuration = {"C": 1.0, "k": 5}
     model = entry.make(own, configuration, SEED).fit(task.X_train, sparse.csr_array(Y))
-    scores = entry.scores(model, task.X_test)
+    scores = entry.reading.scores(model, task.X_test)
     others = np.delete(scores, 3, axis=1)
     if always:
         assert (scores[:, [3]] >= others).all()

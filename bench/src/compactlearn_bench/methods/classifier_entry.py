@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.model_selection import ParameterGrid
 
-from compactlearn.metrics import get_metric, inverse_propensities, predicted_scores
+from compactlearn.metrics import predicted_scores
 from compactlearn.utils import Integer, nearest
 from compactlearn_bench.methods.entry import Answer, Task
-from compactlearn_bench.methods.judging import (
-    Clock,
-    best_place,
-    chances_of,
-    inner_means,
-    n_parameters,
-    pickled_bytes,
-)
+from compactlearn_bench.methods.single_fits import Reading, answer_by_single_fits
 
-__all__ = ["ClassifierEntry", "judged"]
+__all__ = ["ClassifierEntry"]
 
 _COMMON = ("inner_folds", "ridge")  # what a spec gives to every method
 _FOLDS = Integer(2)
-_READ: Mapping[str, Callable[[Any, Any], Any]] = {
-    "labels": lambda model, X: model.predict(X),
-    "scores": predicted_scores,
-    "probabilities": chances_of,
-}
+_READING = Reading(fit=lambda model, X, Y: model.fit(X, Y.toarray()), scores=predicted_scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,78 +83,23 @@ class ClassifierEntry:
         task : Task
             The rows of a fold, and what is asked about them.
         """
-        configurations = _configurations(task.settings["parameters"])
-        details: dict[str, Any] = {}
-        searching = Clock()
-        if task.selection == "nested":
-            with searching:
-                means = self._inner(task, configurations)
-            details = {"inner_average_precision": means}
-            configurations = [configurations[best_place(means)]]
-        fitting, predicting = Clock(), Clock()
-        rows, sizes = [], []
-        for configuration in configurations:
-            model = self._fitted(configuration, task.X_train, task.Y_train, task.seed, fitting)
-            rows.append(judged(model, task, predicting))
-            sizes.append(n_parameters(model))
-        values = np.array(rows, dtype=np.float64).reshape(len(rows), len(task.metrics))
-        answer = Answer(configurations, values, sizes, fitting.seconds, predicting.seconds, details)
-        if task.selection == "paper":
-            return answer
-        return replace(answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model))
+        lists = {
+            name: value if isinstance(value, list) else [value]
+            for name, value in task.settings["parameters"].items()
+        }
+        grid = [dict(sorted(one.items())) for one in ParameterGrid(lists)]
+        folds = task.settings["inner_folds"]
+        return answer_by_single_fits(task, grid, folds, self._unfitted, _READING, self._unfitted)
 
-    def _inner(self, task: Task, configurations: list[dict[str, Any]]) -> list[float]:
-        """How inner folds judge each configuration; nothing is to be chosen among one."""
-        if len(configurations) == 1:
-            return [float("nan")]
-
-        def scored(configuration: Mapping[str, Any], X: Any, Y: Any, X_test: Any) -> Any:
-            return predicted_scores(self._fitted(configuration, X, Y, task.seed, Clock()), X_test)
-
-        return inner_means(task, task.settings["inner_folds"], configurations, scored)
-
-    def _fitted(
-        self, configuration: Mapping[str, Any], X: Any, Y: Any, seed: int, fitting: Clock
-    ) -> Any:
+    def _unfitted(self, configuration: Mapping[str, Any], seed: int) -> Any:
         model = self.make()
         if "random_state" in model.get_params() and model.get_params()["random_state"] is None:
             model.set_params(random_state=seed)
-        model.set_params(**configuration)
-        Y = Y.toarray() if sparse.issparse(Y) else Y
-        with fitting:
-            model.fit(X, Y)
-        return model
-
-
-def judged(model: Any, task: Task, predicting: Clock) -> list[float]:
-    """The task's metrics of a fitted classifier on the test rows."""
-    metrics = [get_metric(name) for name in task.metrics]
-    answers: dict[str, NDArray[Any] | None] = {}
-    for needs, read in _READ.items():
-        if any(metric.needs == needs for metric in metrics):
-            with predicting:
-                answers[needs] = read(model, task.X_test)
-    values = []
-    for metric in metrics:
-        weighted = "weights" in metric.options
-        options = {"weights": inverse_propensities(task.Y_train)} if weighted else {}
-        given = answers[metric.needs]
-        if given is None:  # a classifier without probabilities
-            values.append(float("nan"))
-        else:
-            values.append(float(metric.function(task.Y_test, given, **options)))
-    return values
+        return model.set_params(**configuration)
 
 
 def _listed(values: Any) -> Any:
-    """What a grid holds for one parameter, in plain values; anything but a sequence is one."""
+    """Return what a grid holds for one parameter, in plain values; anything else is one value."""
     if isinstance(values, np.ndarray):
         return values.tolist()
     return list(values) if isinstance(values, Sequence) and not isinstance(values, str) else values
-
-
-def _configurations(parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-    lists = {
-        name: value if isinstance(value, list) else [value] for name, value in parameters.items()
-    }
-    return [dict(sorted(configuration.items())) for configuration in ParameterGrid(lists)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from compactlearn_bench.methods.grids import (
 from compactlearn_bench.methods.judging import Clock, JudgedGrid, pickled_bytes
 from compactlearn_bench.methods.model_numbers import TaskShape, landmark_numbers, within
 from compactlearn_bench.methods.ratio_search import RatioSearch
+from compactlearn_bench.methods.table import MethodRow
 from compactlearn_bench.methods.trace import traced
 
 __all__ = ["EngineEntry"]
@@ -41,16 +42,10 @@ class EngineEntry:
 
     Parameters
     ----------
-    name : str
-        As the tables have it.
+    row : MethodRow
+        Its row in the table of methods.
     make : callable
         The unfitted classifier, of the settings and a seed; without what the axes vary.
-    axes : tuple of str
-        The settings that are axes of its grid, see ``grids.AXES``.
-    options : tuple of str
-        Further settings that it takes.
-    defaults : mapping
-        Where it differs from the defaults of ``grids.SETTINGS``.
     learnt_decoder : bool
         Whether its decoder is learnt. The inner folds then judge all configurations with the linear
         one, and only the ``finalists`` best again with the decoder itself, which costs a
@@ -69,29 +64,31 @@ class EngineEntry:
     probabilities are not defined for "paper", nor where the classifier has none.
     """
 
-    name: str
+    row: MethodRow
     make: Callable[[Settings, int], CompactClassifier]
-    axes: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    defaults: Settings = field(default_factory=dict)
     learnt_decoder: bool = False
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The settings that span its grid."""
+        return self.row.axes
 
     def settings(self, given: Settings) -> dict[str, Any]:
         """See ``Entry``."""
         names = ("protocol", "threshold", "inner_folds", "n_numbers", *OF_THE_ROWS)
-        names += self.axes + self.options
-        defaults = dict(self.defaults)
+        names += self.row.axes + self.row.options
+        defaults = dict(self.row.defaults)
         if given.get("protocol") == "as printed":
             defaults |= {"alphas": PRINTED_RIDGES, "hat_ridge": PRINTED_HAT_RIDGE}
             given = {name: value for name, value in given.items() if name != "ridge"}
         if given.get("trace") and "trace" in names:  # the paper's figure: half of everything
             defaults |= {"label_ratios": (0.5,), "feature_ratios": (0.5,), "label_ridges": (0.0,)}
-        found = complete_settings(self.name, given, names, defaults)
+        found = complete_settings(self.row.name, given, names, defaults)
         if found.get("search") == "coordinate":
-            _check_centre(self.name, found)
+            _check_centre(self.row.name, found)
         if found.get("trace") and "auto" in found["betas"]:
             raise ValueError(
-                f"{self.name} was given trace=True, which is about numbers, and betas="
+                f"{self.row.name} was given trace=True, which is about numbers, and betas="
                 f"{found['betas']!r}; leave out 'auto'."
             )
         return found
@@ -102,7 +99,7 @@ class EngineEntry:
         grid = configurations(own, self.axes)
         shape = TaskShape.of(task, own)
         if own["n_numbers"] is not None:
-            grid = within(self.name, grid, shape, own["n_numbers"])
+            grid = within(self.row.name, grid, shape, own["n_numbers"])
         answer = self._paper if task.selection == "paper" else self._nested
         with silence():  # each configuration would repeat what one fit says
             return answer(task, own, grid, shape)

@@ -12,7 +12,7 @@ The paper's methods, and beside them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -36,9 +36,8 @@ from compactlearn_bench.methods.controls import (
 )
 from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.entry import Entry
-from compactlearn_bench.methods.judging import n_parameters
 from compactlearn_bench.methods.printed import made
-from compactlearn_bench.methods.single_fits import SingleFits
+from compactlearn_bench.methods.single_fits import Reading, SingleFits
 from compactlearn_bench.methods.table import ROWS, MethodRow
 
 __all__ = ["ENTRIES"]
@@ -68,14 +67,8 @@ def _entry(row: MethodRow) -> Entry:
     if row.made_by:
         return row.entry()
     if type(method(row.name)) in (CompactClassifier, CMLLClassifier):
-        return _engine(row, partial(_by_name, row.name))
-    return SingleFits(
-        row.name, partial(_classifier, row), n_parameters, row.axes, row.options, row.defaults
-    )
-
-
-def _engine(row: MethodRow, make: Callable[[Settings, int], CompactClassifier]) -> EngineEntry:
-    return EngineEntry(row.name, make, row.axes, row.options, row.defaults)
+        return EngineEntry(row, partial(_by_name, row.name))
+    return SingleFits(row, partial(_classifier, row))
 
 
 # ---- the paper's methods -------------------------------------------------------------------------
@@ -111,7 +104,7 @@ def _classifier(row: MethodRow, settings: Settings, configuration: Settings, see
 
 def tuned(row: MethodRow) -> Entry:
     """CMLL by its own name."""
-    return _engine(row, partial(_by_name, "CMLL"))
+    return EngineEntry(row, partial(_by_name, "CMLL"))
 
 
 def logistic(row: MethodRow) -> Entry:
@@ -119,22 +112,13 @@ def logistic(row: MethodRow) -> Entry:
     make = partial(
         _by_name, row.name.removesuffix("+logistic"), n_feature_components=None, decoder="logistic"
     )
-    return EngineEntry(row.name, make, row.axes, row.options, row.defaults, learnt_decoder=True)
+    return EngineEntry(row, make, learnt_decoder=True)
 
 
 def one_vs_rest_logistic(row: MethodRow) -> Entry:
     """One logistic regression for each label."""
-    return SingleFits(
-        row.name,
-        _one_vs_rest,
-        _one_vs_rest_numbers,
-        row.axes,
-        row.options,
-        row.defaults,
-        plain=_plain_one_vs_rest,
-        scores=_probabilities,
-        probable=True,
-    )
+    reading = Reading(numbers=_one_vs_rest_numbers, scores=_probabilities, probable=True)
+    return SingleFits(row, _one_vs_rest, reading, plain=_plain_one_vs_rest)
 
 
 def _plain_one_vs_rest(settings: Settings, configuration: Settings, seed: int) -> Any:
@@ -167,9 +151,7 @@ def _one_vs_rest_numbers(model: Any) -> int:
 
 def shortlist(row: MethodRow) -> Entry:
     """Sparse classifiers for the candidates of a row, with nothing to be chosen."""
-    return SingleFits(
-        row.name, _shortlist, n_parameters, row.axes, row.options, row.defaults, scores=_all_labels
-    )
+    return SingleFits(row, _shortlist, Reading(scores=_all_labels))
 
 
 def _shortlist(settings: Settings, configuration: Settings, seed: int) -> Any:
@@ -189,17 +171,17 @@ def _all_labels(model: Any, X: Any) -> Any:
 
 def completed(row: MethodRow) -> Entry:
     """CMLL with the completion that the name ends in."""
-    return _engine(row, partial(_by_name, "CMLL", completion=row.name.partition("/")[2]))
+    return EngineEntry(row, partial(_by_name, "CMLL", completion=row.name.partition("/")[2]))
 
 
 def reduced_rank_ridge(row: MethodRow) -> Entry:
     """Ridge on all features, of few codes."""
-    return _engine(row, lambda settings, seed: reduced_rank(threshold=settings["threshold"]))
+    return EngineEntry(row, lambda settings, seed: reduced_rank(threshold=settings["threshold"]))
 
 
 def principal_directions(row: MethodRow) -> Entry:
     """Ridge on few features."""
-    return _engine(
+    return EngineEntry(
         row,
         lambda settings, seed: CompactClassifier(PCA(), threshold=settings["threshold"]),
     )
@@ -207,7 +189,7 @@ def principal_directions(row: MethodRow) -> Entry:
 
 def random_directions(row: MethodRow) -> Entry:
     """Ridge on features drawn at random."""
-    return _engine(
+    return EngineEntry(
         row,
         lambda settings, seed: CompactClassifier(
             RandomDirections(random_state=seed), threshold=settings["threshold"]
@@ -225,4 +207,4 @@ def apart(row: MethodRow) -> Entry:
         )
         return CompactClassifier(embedding, threshold=settings["threshold"])
 
-    return _engine(row, make)
+    return EngineEntry(row, make)

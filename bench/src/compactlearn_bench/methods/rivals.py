@@ -1,6 +1,6 @@
-"""What others would use, tuned as they would tune it, and the estimator that chooses by itself.
+"""Baselines that others would use, tuned as they would tune them, and the automatic search.
 
-Each takes its labels by its own rule: 0.5 for probabilities, 0 for margins. What a rival needs
+Each decides by its own rule: 0.5 for probabilities, 0 for margins. What a baseline needs
 beside scikit-learn comes with the extra "rivals"; where it is absent the record says so.
 """
 
@@ -26,7 +26,7 @@ from compactlearn.utils import require
 from compactlearn_bench.methods.controls import one_vs_rest
 from compactlearn_bench.methods.entry import Entry
 from compactlearn_bench.methods.judging import n_parameters
-from compactlearn_bench.methods.single_fits import SingleFits
+from compactlearn_bench.methods.single_fits import Reading, SingleFits
 from compactlearn_bench.methods.table import MethodRow
 
 __all__ = ["ChainEnsemble", "DenseLabels", "SparseLabels"]
@@ -37,26 +37,25 @@ Settings = Mapping[str, Any]
 _ODD = 1_000_003  # apart by so much, the seeds of chains meet those of no other cell
 
 
+def _probable(numbers: Any = n_parameters) -> Reading:
+    """Return the reading of a classifier that is judged by its matrix of probabilities."""
+    return Reading(numbers=numbers, scores=lambda model, X: model.predict_proba(X), probable=True)
+
+
 # ---- one linear model for each label -------------------------------------------------------------
 
 
 def linear_svm(row: MethodRow) -> Entry:
-    """One linear support vector machine for each label."""
-    return SingleFits(
-        row.name,
-        lambda settings, configuration, seed: OneVsRestClassifier(
-            LinearSVC(C=configuration["C"], random_state=seed)
-        ),
-        _weights,
-        row.axes,
-        row.options,
-        row.defaults,
-        scores=_margins,
-    )
+    """Return one linear support vector machine for each label."""
+
+    def make(settings: Settings, configuration: Settings, seed: int) -> Any:
+        return OneVsRestClassifier(LinearSVC(C=configuration["C"], random_state=seed))
+
+    return SingleFits(row, make, Reading(numbers=_weights, scores=_margins))
 
 
 def _margins(model: OneVsRestClassifier, X: Any) -> Array:
-    """Those of labels that training rows never had below all others, of those all had above.
+    """Put labels that training rows never had below all others, and those that all had above.
 
     scikit-learn has 0 and 1 for them, which among margins would be the scores of likely labels.
     """
@@ -69,7 +68,7 @@ def _margins(model: OneVsRestClassifier, X: Any) -> Array:
 
 
 def _weights(model: OneVsRestClassifier) -> int:
-    """Weights and intercepts; one number for a label whose training rows are all alike."""
+    """Count weights and intercepts; one number for a label whose training rows are all alike."""
     return sum(e.coef_.size + 1 if hasattr(e, "coef_") else 1 for e in model.estimators_)
 
 
@@ -79,17 +78,9 @@ def _weights(model: OneVsRestClassifier) -> int:
 class ChainEnsemble(ClassifierMixin, BaseEstimator):
     """Chains of logistic regressions in random orders, and the mean of their probabilities.
 
-    scikit-learn's ``ClassifierChain`` refuses a label that all training rows have, or none; such
-    labels are left out of the chains, and have their constant as probability.
-
-    Parameters
-    ----------
-    C : float
-        The penalty is ||w||^2 / (2 C), for every label.
-    n_chains : int
-        How many.
-    random_state : int
-        Draws the orders.
+    The penalty is ||w||^2 / (2 C) for every label. scikit-learn's ``ClassifierChain`` refuses a
+    label that all training rows have, or none; such labels are left out of the chains, and have
+    their constant as probability.
     """
 
     def __init__(self, C: float = 1.0, n_chains: int = 5, random_state: int = 0) -> None:
@@ -98,13 +89,7 @@ class ChainEnsemble(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, Y: Any) -> ChainEnsemble:
-        """Fit every chain to the labels that vary.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        """
+        """Fit every chain to the labels that vary."""
         Y = _dense(Y)
         means = Y.mean(axis=0)
         self.constant_ = means
@@ -118,12 +103,7 @@ class ChainEnsemble(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """The mean probability of each label over the chains.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return the mean probability of each label over the chains."""
         chances = np.tile(self.constant_, (X.shape[0], 1))
         if self.chains_:
             X = _csr_matrix(X)
@@ -131,101 +111,66 @@ class ChainEnsemble(ClassifierMixin, BaseEstimator):
         return chances
 
     def predict(self, X: Any) -> NDArray[np.int64]:
-        """The labels whose mean probability is above one half.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return the labels whose mean probability is above one half."""
         return (self.predict_proba(X) > 0.5).astype(np.int64)
 
     @property
     def n_parameters_(self) -> int:
-        """Weights, intercepts and constants."""
+        """The number of weights, intercepts and constants."""
         logistic = (one for chain in self.chains_ for one in chain.estimators_)
         return sum(one.coef_.size + 1 for one in logistic) + len(self.constant_) - len(self.varies_)
 
 
 def chains(row: MethodRow) -> Entry:
-    """Chains, with the penalty that inner folds choose for one-vs-rest: tuning chains is dear."""
-    return SingleFits(
-        row.name,
-        lambda settings, configuration, seed: ChainEnsemble(
-            configuration["C"], settings["chains"], seed
-        ),
-        n_parameters,
-        row.axes,
-        row.options,
-        row.defaults,
-        plain=lambda settings, configuration, seed: one_vs_rest(configuration["C"]),
-        scores=lambda model, X: model.predict_proba(X),
-        probable=True,
-    )
+    """Return chains with the penalty that inner folds choose for one-vs-rest, which is cheaper."""
+
+    def make(settings: Settings, configuration: Settings, seed: int) -> Any:
+        return ChainEnsemble(configuration["C"], settings["chains"], seed)
+
+    def plain(settings: Settings, configuration: Settings, seed: int) -> Any:
+        return one_vs_rest(configuration["C"])
+
+    return SingleFits(row, make, _probable(), plain)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
 
 
 class DenseLabels(ClassifierMixin, BaseEstimator):
-    """A classifier that wants its labels dense, with one matrix of probabilities.
-
-    Parameters
-    ----------
-    classifier : classifier of several labels
-        Fitted itself, not a copy.
-    """
+    """A classifier that wants its labels dense, with one matrix of probabilities."""
 
     def __init__(self, classifier: Any) -> None:
         self.classifier = classifier
 
     def fit(self, X: Any, Y: Any) -> DenseLabels:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        """
+        """Fit the classifier itself, not a copy."""
         self.classifier.fit(X, _dense(Y))
         return self
 
     def predict(self, X: Any) -> Any:
-        """Labels by the classifier's own rule.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return labels by the classifier's own rule."""
         return self.classifier.predict(X)
 
     def predict_proba(self, X: Any) -> Array:
-        """One probability for each row and label.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return one probability for each row and label."""
         return np.asarray(predicted_probabilities(self.classifier, X))
 
 
 def random_forest(row: MethodRow) -> Entry:
-    """One forest for all labels."""
+    """Return one forest for all labels."""
     return _forest(row, RandomForestClassifier)
 
 
 def extra_trees(row: MethodRow) -> Entry:
-    """The same, with splits that are drawn."""
+    """Return the same, with splits that are drawn."""
     return _forest(row, ExtraTreesClassifier)
 
 
 def _forest(row: MethodRow, kind: Any) -> Entry:
-    return _probable(
-        row,
-        lambda settings, configuration, seed: DenseLabels(
-            kind(settings["trees"], n_jobs=1, random_state=seed)
-        ),
-        _numbers_of_forest,
-    )
+    def make(settings: Settings, configuration: Settings, seed: int) -> Any:
+        return DenseLabels(kind(settings["trees"], n_jobs=1, random_state=seed))
+
+    return SingleFits(row, make, _probable(_numbers_of_forest))
 
 
 def _numbers_of_forest(model: DenseLabels) -> int:
@@ -234,12 +179,12 @@ def _numbers_of_forest(model: DenseLabels) -> int:
 
 
 def _numbers_of_tree(n_leaves: int, n_outputs: int) -> int:
-    """Feature, threshold and two children of every split, one number of every leaf and output."""
+    """Count four numbers of every split, and one of every leaf and output."""
     return 4 * (n_leaves - 1) + n_leaves * n_outputs
 
 
 def lightgbm(row: MethodRow) -> Entry:
-    """Boosted trees, one model for each label, with LightGBM's defaults."""
+    """Return boosted trees, one model for each label, with LightGBM's defaults."""
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
         package = require(
@@ -248,11 +193,11 @@ def lightgbm(row: MethodRow) -> Entry:
         one = package.LGBMClassifier(n_jobs=1, random_state=seed, verbosity=-1)
         return OneVsRestClassifier(one)
 
-    return _probable(row, make, _numbers_of_boosted)
+    return SingleFits(row, make, _probable(_numbers_of_boosted))
 
 
 def _numbers_of_boosted(model: OneVsRestClassifier) -> int:
-    """By the text that LightGBM keeps of a model; one number for a label that does not vary."""
+    """Count by the text that LightGBM keeps of a model; one for a label that does not vary."""
     boosted = [one for one in model.estimators_ if hasattr(one, "booster_")]
     texts = [one.booster_.model_to_string() for one in boosted]
     leaves = [
@@ -266,46 +211,24 @@ def _numbers_of_boosted(model: OneVsRestClassifier) -> int:
 
 
 class SparseLabels(DenseLabels):
-    """A classifier that wants sparse matrices, of the older kind, for rows and labels.
-
-    Parameters
-    ----------
-    classifier : classifier of several labels
-        Fitted itself, not a copy.
-    """
+    """A classifier that wants sparse matrices, of the older kind, for rows and labels."""
 
     def fit(self, X: Any, Y: Any) -> SparseLabels:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-        """
+        """Fit the classifier itself, not a copy."""
         self.classifier.fit(scipy.sparse.lil_matrix(X), scipy.sparse.lil_matrix(Y))
         return self
 
     def predict(self, X: Any) -> Any:
-        """Labels by the classifier's own rule.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return labels by the classifier's own rule."""
         return self.classifier.predict(scipy.sparse.lil_matrix(X)).toarray()
 
     def predict_proba(self, X: Any) -> Array:
-        """One probability for each row and label.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        """
+        """Return one probability for each row and label."""
         return self.classifier.predict_proba(scipy.sparse.lil_matrix(X)).toarray()
 
 
 def ml_knn(row: MethodRow) -> Entry:
-    """ML-kNN of scikit-multilearn-ng, its number of neighbours chosen by inner folds."""
+    """Return ML-kNN of scikit-multilearn-ng, its number of neighbours chosen by inner folds."""
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
         package = require(
@@ -313,40 +236,25 @@ def ml_knn(row: MethodRow) -> Entry:
         )
         return SparseLabels(package.MLkNN(k=configuration["k"]))
 
-    return _probable(row, make)
-
-
-def _probable(row: MethodRow, make: Any, numbers: Any = n_parameters) -> Entry:
-    """A classifier that is judged by its probabilities, in one matrix."""
-    return SingleFits(
-        row.name,
-        make,
-        numbers,
-        row.axes,
-        row.options,
-        row.defaults,
-        scores=lambda model, X: model.predict_proba(X),
-        probable=True,
-    )
+    return SingleFits(row, make, _probable())
 
 
 # ---- the estimator that chooses by itself --------------------------------------------------------
 
 
 def auto(row: MethodRow) -> Entry:
-    """``AutoCompactClassifier``, with nothing to be chosen from outside."""
-    return SingleFits(
-        row.name, _auto, n_parameters, row.axes, row.options, row.defaults, told=_told
-    )
+    """Return ``AutoCompactClassifier``, with nothing to be chosen from outside."""
 
+    def make(settings: Settings, configuration: Settings, seed: int) -> Any:
+        budgets = ("size_budget", "time_budget")
+        given = {name: settings[name] for name in budgets if name in settings}
+        return AutoCompactClassifier(random_state=seed, **given)
 
-def _auto(settings: Settings, configuration: Settings, seed: int) -> Any:
-    given = {name: settings[name] for name in ("size_budget", "time_budget") if name in settings}
-    return AutoCompactClassifier(random_state=seed, **given)
+    return SingleFits(row, make, Reading(told=_told))
 
 
 def _told(model: Any) -> dict[str, Any]:
-    """What it has chosen, as it prints."""
+    """Return what it has chosen, as it prints."""
     chosen = getattr(model, "best_estimator_", None)
     return {} if chosen is None else {"chosen": " ".join(repr(chosen).split())}
 
@@ -360,5 +268,5 @@ def _dense(Y: Any) -> NDArray[np.int64]:
 
 
 def _csr_matrix(X: Any) -> Any:
-    """Sparse rows as the older kind of matrix, which a chain puts its labels beside."""
+    """Return sparse rows as the older kind of matrix, which a chain puts its labels beside."""
     return scipy.sparse.csr_matrix(X) if scipy.sparse.issparse(X) else X

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,41 @@ from compactlearn_bench.methods.judging import (
     best_place,
     chances_of,
     inner_means,
+    n_parameters,
     pickled_bytes,
 )
+from compactlearn_bench.methods.table import MethodRow
 
-__all__ = ["SingleFits"]
+__all__ = ["Reading", "SingleFits", "answer_by_single_fits"]
 
 Settings = Mapping[str, Any]
 Configuration = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a classifier is fitted, and what is read off it.
+
+    Parameters
+    ----------
+    fit : callable
+        Fits a classifier to rows and their sparse labels, and returns it.
+    numbers : callable
+        How many numbers it keeps to predict.
+    scores : callable
+        Scores of rows; by default its ``decision_function``.
+    probable : bool
+        Whether these scores are probabilities. Where they are not, the metrics that need such are
+        of its ``predict_proba``, or not defined if it has none.
+    told : callable
+        What the record shall tell of it under "nested", in plain values.
+    """
+
+    fit: Callable[[Any, Any, Any], Any] = lambda model, X, Y: model.fit(X, Y)
+    numbers: Callable[[Any], int] = n_parameters
+    scores: Callable[[Any, Any], Any] = lambda model, X: model.decision_function(X)
+    probable: bool = False
+    told: Callable[[Any], dict[str, Any]] = lambda model: {}
 
 
 @dataclass(frozen=True)
@@ -38,103 +67,107 @@ class SingleFits:
 
     Parameters
     ----------
-    name : str
+    row : MethodRow
+        Its row in the table of methods.
     make : callable
         The unfitted classifier, of the settings, a configuration and a seed.
-    numbers : callable
-        How many numbers a fitted one keeps to predict.
-    axes, options, defaults
-        As in ``EngineEntry``.
+    reading : Reading
+        What is read off a fitted one.
     plain : callable, optional
         In place of ``make`` on the inner folds, which need scores and no decisions.
-    scores : callable, optional
-        Scores of rows by a fitted classifier; by default its ``decision_function``.
-    probable : bool
-        Whether these scores are probabilities. Where they are not, the metrics that need such are
-        of its ``predict_proba``, or not defined if it has none.
-    told : callable, optional
-        What the record shall tell of a fitted classifier under "nested", in plain values.
-
-    Notes
-    -----
-    Seconds of "paper" are those of all fits, and of all predictions. "nested" is as in
-    ``EngineEntry``; where there is only one configuration no inner folds are needed, and
-    ``inner_score`` is None.
     """
 
-    name: str
+    row: MethodRow
     make: Callable[[Settings, Configuration, int], Any]
-    numbers: Callable[[Any], int]
-    axes: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    defaults: Settings = field(default_factory=dict)
+    reading: Reading = field(default_factory=Reading)
     plain: Callable[[Settings, Configuration, int], Any] | None = None
-    scores: Callable[[Any, Any], Any] = lambda model, X: model.decision_function(X)
-    probable: bool = False
-    told: Callable[[Any], dict[str, Any]] = lambda model: {}
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The settings that span its grid."""
+        return self.row.axes
 
     def settings(self, given: Settings) -> dict[str, Any]:
         """See ``Entry``."""
-        names = ("inner_folds", *OF_THE_ROWS, *self.axes, *self.options)
-        return complete_settings(self.name, given, names, self.defaults)
+        names = ("inner_folds", *OF_THE_ROWS, *self.row.axes, *self.row.options)
+        return complete_settings(self.row.name, given, names, self.row.defaults)
 
     def answer(self, task: Task) -> Answer:
         """See ``Entry``."""
         own = self.settings({k: v for k, v in task.settings.items() if k in SETTINGS})
-        grid = configurations(own, self.axes)
-        with silence():  # each configuration would repeat what one fit says
-            details: dict[str, Any] = {"n_tried": len(grid)}
-            tried, searching = grid, Clock()
-            if task.selection == "nested":
-                with searching:
-                    chosen, inner = self._chosen(task, own, grid)
-                details |= {"inner_score": inner, "inner_folds": own["inner_folds"]}
-                tried = [chosen]
-            judges = Judges(task.metrics, task.Y_test, task.Y_train)
-            fitting, predicting = Clock(), Clock()
-            rows, sizes = [], []
-            for configuration in tried:
-                model = self.make(own, configuration, task.seed)
-                with fitting:
-                    model.fit(task.X_train, task.Y_train)
-                with predicting:
-                    scores = np.asarray(self.scores(model, task.X_test))
-                    labels = _dense(model.predict(task.X_test)) > 0
-                chances = None
-                if judges.needs_probabilities:
-                    chances = scores if self.probable else chances_of(model, task.X_test)
-                rows.append(_judged(judges, scores, labels, chances))
-                sizes.append(self.numbers(model))
-            answer = Answer(
-                tried, np.array(rows), sizes, fitting.seconds, predicting.seconds, details
-            )
-            if task.selection == "paper":
-                return answer
-            details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
-            details |= self.told(model)
-            return replace(
-                answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model)
-            )
-
-    def _chosen(
-        self, task: Task, own: Settings, grid: list[dict[str, Any]]
-    ) -> tuple[dict[str, Any], float | None]:
-        """The configuration of largest mean average precision on inner folds."""
-        if len(grid) == 1:
-            return grid[0], None
-        make = self.plain or self.make
-
-        def scored(configuration: Configuration, X: Any, Y: Any, X_test: Any) -> Any:
-            model = make(own, configuration, task.seed).fit(X, Y)
-            return np.asarray(self.scores(model, X_test))
-
-        means = inner_means(task, own["inner_folds"], grid, scored)
-        best = best_place(means)
-        return grid[best], means[best]
+        return answer_by_single_fits(
+            task,
+            configurations(own, self.axes),
+            own["inner_folds"],
+            partial(self.make, own),
+            self.reading,
+            partial(self.plain or self.make, own),
+        )
 
 
-def _judged(judges: Judges, scores: Any, labels: Any, chances: Any) -> np.ndarray:
-    return judges(scores[None], labels[None], None if chances is None else chances[None])[0]
+def answer_by_single_fits(
+    task: Task,
+    grid: Sequence[Configuration],
+    inner_folds: int,
+    make: Callable[[Configuration, int], Any],
+    reading: Reading,
+    plain: Callable[[Configuration, int], Any],
+) -> Answer:
+    """Fit and judge every configuration, or for "nested" the one that inner folds prefer.
+
+    Seconds of "paper" are those of all fits, and of all predictions; those of "nested" are of the
+    last fit, and the search has its own. Of one configuration no inner folds are needed, and
+    ``inner_score`` is None.
+    """
+    details: dict[str, Any] = {"n_tried": len(grid)}
+    searching, fitting, predicting = Clock(), Clock(), Clock()
+    judges = Judges(task.metrics, task.Y_test, task.Y_train)
+    rows, sizes = [], []
+    with silence():  # each configuration would repeat what one fit says
+        if task.selection == "nested":
+            with searching:
+                chosen, inner = _chosen(task, grid, inner_folds, plain, reading)
+            details |= {"inner_score": inner, "inner_folds": inner_folds}
+            grid = [chosen]
+        for configuration in grid:
+            model = make(configuration, task.seed)
+            with fitting:
+                reading.fit(model, task.X_train, task.Y_train)
+            with predicting:
+                scores = np.asarray(reading.scores(model, task.X_test))
+                labels = _dense(model.predict(task.X_test)) > 0
+            chances = None
+            if judges.needs_probabilities:
+                chances = scores if reading.probable else chances_of(model, task.X_test)
+            given = None if chances is None else chances[None]
+            rows.append(judges(scores[None], labels[None], given)[0])
+            sizes.append(reading.numbers(model))
+        answer = Answer(grid, np.array(rows), sizes, fitting.seconds, predicting.seconds, details)
+        if task.selection == "paper":
+            return answer
+        details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
+        details |= reading.told(model)
+        return replace(answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model))
+
+
+def _chosen(
+    task: Task,
+    grid: Sequence[Configuration],
+    inner_folds: int,
+    make: Callable[[Configuration, int], Any],
+    reading: Reading,
+) -> tuple[Configuration, float | None]:
+    """Return the configuration of largest mean average precision on inner folds."""
+    if len(grid) == 1:
+        return grid[0], None
+
+    def scored(configuration: Configuration, X: Any, Y: Any, X_test: Any) -> Any:
+        model = reading.fit(make(configuration, task.seed), X, Y)
+        return np.asarray(reading.scores(model, X_test))
+
+    means = inner_means(task, inner_folds, grid, scored)
+    best = best_place(means)
+    return grid[best], means[best]
 
 
 def _dense(labels: Any) -> np.ndarray:
