@@ -14,7 +14,7 @@ from compactlearn_bench.records import ranks
 from compactlearn_bench.records.significance import SIGNS, holm, paired_t_test
 from compactlearn_bench.report import summary_markdown
 from compactlearn_bench.report.tables.names import p_value
-from compactlearn_bench.report.tables.published import dataset_order, method_order, published
+from compactlearn_bench.report.tables.published import dataset_order
 from pages import printed
 from pages.auto_records import YARDSTICK, compared, filled, model_bytes, training_seconds
 from pages.shared import PAPER, Parts, Record, class_of, packed_records, paper_results, table
@@ -165,26 +165,6 @@ def auto_sizes() -> Parts:
 
 
 # ---- The paper's benchmark ----------------------------------------------------------------------
-
-
-@table
-def choices() -> Parts:
-    """How many published cells come back if every metric has its own best configuration, as the
-    tables have it, and if the best in average precision is taken for all metrics."""
-    yield ["", "published cells", "each metric's best", "the best in average precision"]
-    found = paper_results("paper")
-    counts: dict[str, np.ndarray] = {}
-    for (dataset, method), grid in found.grids.items():
-        for metric in grid.metrics:
-            theirs = published(dataset, method, metric)
-            ways = (printed.best_mean, printed.mean_by_ap)
-            means = [way(found, dataset, method, metric) for way in ways]
-            if theirs is not None and None not in means:
-                near = [printed.near((mean - theirs.mean) / theirs.std) for mean in means]
-                counts[method] = counts.get(method, 0) + np.array([1, *near])
-    for name in sorted(counts, key=method_order):
-        yield [name.replace("_", "\\_"), *map(str, counts[name])]
-    yield ["all", *map(str, sum(counts.values()))]
 
 
 @table

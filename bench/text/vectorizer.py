@@ -92,10 +92,9 @@ def hits(best, truth):
     return np.column_stack([right[:, :k].mean(axis=1) for k in (1, 3, 5)])
 
 
-def tried(settings, learnt, judged):
-    """What one setting comes to on one draw."""
+def tried(words, learnt, judged):
+    """Return the hits of one kind of features on one draw, their number, and two times."""
     start = time.process_time()
-    words = TfidfVectorizer(**BASE | settings)
     X = words.fit_transform([text for text, _ in learnt])
     begun = time.process_time()
     model = CMLLClassifier(n_label_components=100, alpha="auto", threshold=0.5)
@@ -106,26 +105,34 @@ def tried(settings, learnt, judged):
     return found, X.shape[1], begun - start, done - begun
 
 
-def measured(rows, size, names):
-    """The rows of the record for one number of rows to learn from."""
+def compared(parts, first):
+    """Return mean precision over all draws, and the difference to the first kind of features."""
+    found = np.concatenate([part[0] for part in parts])
+    difference = found - (found if first is None else first)
+    return found, {
+        "precision": found.mean(axis=0).tolist(),
+        "difference": difference.mean(axis=0).tolist(),
+        "error": (difference.std(axis=0) / np.sqrt(len(difference))).tolist(),
+    }
+
+
+def measured(rows, size):
+    """Return the rows of the record for one number of rows to learn from."""
     draws = DRAWS if size <= LARGEST_DRAWN_OFTEN else 1
     record, first = [], None
-    for name in names:
+    for name, settings in SETTINGS.items():
         parts = []
         for draw in range(draws):
             order = np.random.default_rng(draw).permutation(len(rows))
             learnt = [rows[k] for k in order[JUDGED : JUDGED + size]]
-            parts.append(tried(SETTINGS[name], learnt, [rows[k] for k in order[:JUDGED]]))
-        found = np.concatenate([part[0] for part in parts])
+            words = TfidfVectorizer(**BASE | settings)
+            parts.append(tried(words, learnt, [rows[k] for k in order[:JUDGED]]))
+        found, told = compared(parts, first)
         first = found if first is None else first
-        beside = found - first
         record.append(
-            {
-                "rows": size,
-                "setting": name,
-                "precision": found.mean(axis=0).tolist(),
-                "difference": beside.mean(axis=0).tolist(),
-                "error": (beside.std(axis=0) / np.sqrt(len(beside))).tolist(),
+            {"rows": size, "setting": name}
+            | told
+            | {
                 "features": float(np.mean([part[1] for part in parts])),
                 "vectorise_s": float(np.mean([part[2] for part in parts])),
                 "fit_s": float(np.mean([part[3] for part in parts])),
@@ -141,7 +148,7 @@ def main():
     command.add_argument("--sizes", type=int, nargs="+", default=[500, 2_000, 8_000])
     given = command.parse_args()
     rows = nouns(given.nouns)
-    found = [row for size in given.sizes for row in measured(rows, size, SETTINGS)]
+    found = [row for size in given.sizes for row in measured(rows, size)]
     write(given.out, found, rows=len(rows))
 
 

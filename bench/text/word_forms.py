@@ -24,7 +24,6 @@ import vectorizer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_union
 
-from compactlearn import CMLLClassifier
 from compactlearn_bench.measure import parser, write
 
 JUDGED, DRAWS = 4_000, 2
@@ -67,16 +66,6 @@ def shares(learnt, judged):
     return single, sum(word not in texts_with for word in new) / len(new)
 
 
-def tried(make, learnt, judged):
-    """Measure one kind of features on one draw."""
-    words = make()
-    X = words.fit_transform([text for text, _ in learnt])
-    model = CMLLClassifier(n_label_components=100, alpha="auto", threshold=0.5)
-    model.fit(X, [labels for _, labels in learnt])
-    best, _ = model.predict_topk(words.transform([text for text, _ in judged]), 5, names=True)
-    return vectorizer.hits(best.tolist(), [set(labels) for _, labels in judged]), X.shape[1]
-
-
 def measured(rows, size, language):
     """The rows of the record for one number of texts and one language."""
     draws = []
@@ -89,10 +78,9 @@ def measured(rows, size, language):
     single, unknown = np.mean([shares(*part) for part in parts], axis=0)
     record, first = [], None
     for name, make in FEATURES.items():
-        found = [tried(make, *draw) for draw in draws]
-        hits = np.concatenate([part[0] for part in found])
+        found = [vectorizer.tried(make(), *draw) for draw in draws]
+        hits, told = vectorizer.compared(found, first)
         first = hits if first is None else first
-        difference = hits - first
         record.append(
             {
                 "rows": size,
@@ -100,9 +88,7 @@ def measured(rows, size, language):
                 "features": name,
                 "single": float(single),
                 "unknown": float(unknown),
-                "precision": hits.mean(axis=0).tolist(),
-                "difference": difference.mean(axis=0).tolist(),
-                "error": (difference.std(axis=0) / np.sqrt(len(difference))).tolist(),
+                **told,
                 "columns": float(np.mean([part[1] for part in found])),
             }
         )

@@ -301,17 +301,3 @@ def test_metrics_that_weigh_rare_labels_know_the_training_labels(name, selection
         psndcg_at_k(task.Y_test, scores, k=3, weights=weights),
     ]
     np.testing.assert_allclose(answer.values[0], expected, atol=1e-10)
-
-
-def test_the_protocol_says_whether_scores_of_boolean_codes_are_graded():
-    """The public programs' are 0 and 1, by which rows can hardly be ranked."""
-    found = {}
-    for protocol in ("paper", "recommended"):
-        settings = {"protocol": protocol, "label_ratios": [1.0], "alphas": [1.0]}
-        task = make_task("nested", settings)
-        found[protocol] = ENTRIES["MLC-BMaD"].answer(task).values[0]
-        model = method(
-            "MLC-BMaD", protocol=protocol, n_label_components=1.0, alpha=1.0, random_state=SEED
-        ).fit(task.X_train, task.Y_train)
-        np.testing.assert_allclose(found[protocol], judged(model, task))
-    assert found["recommended"][0] > found["paper"][0]

@@ -145,15 +145,6 @@ def test_any_name_at_all_makes_a_whole_page(dataset, method):
         ElementTree.fromstring(svg)
 
 
-def test_incomplete_cells_are_shown_with_their_reason():
-    records = [record(fold=0, n_folds=2), record(method="ORI", status="timeout", n_folds=2,
-                                                  reason="It took 10 s of 5.")]  # fmt: skip
-    text = render_html(records)
-    assert "fold 0 ran out of time (It took 10 s of 5)" in text
-    assert "no record of fold 1" in text
-    assert ">incomplete<" in text
-
-
 def test_csv_has_every_cell(small):
     rows = list(csv.DictReader(io.StringIO(to_csv(small))))
     assert len(rows) == 2 * 3 * 7 * 2
@@ -210,25 +201,22 @@ def test_the_summary_says_what_is_near_and_who_is_first():
     assert re.search(r"\| enron \| \*\*0\.77[34]\*\* ○ \| 0\.697 \|", text)
 
 
-def test_a_store_in_which_everything_failed_says_so():
-    records = [
-        record(status="failed", reason="It was Monday.", fold=k, n_folds=2,
-               settings={"metrics": ["average_precision"]})
-        for k in range(2)
-    ]  # fmt: skip
-    for text in (render_html(records), to_csv(records), summary_markdown(records)):
-        assert "It was Monday" in text
-    assert "incomplete" in to_latex(records)
-
-
-def test_a_gap_in_one_metric_names_the_metric():
+def test_what_is_incomplete_is_named_with_its_reason():
     two = ("average_precision", "one_error")
     records = [
         record(fold=0, values=[[0.5, 0.1]], metrics=two, n_folds=2),
         record(fold=1, values=[[0.5]], n_folds=2),
+        record(method="ORI", status="timeout", n_folds=2, reason="It took 10 s of 5."),
     ]
     for text in (render_html(records), summary_markdown(records)):
         assert "(One error): not every fold has recorded this metric." in text
+        assert "fold 0 ran out of time (It took 10 s of 5)" in text
+        assert "no record of fold 1" in text
+    assert ">incomplete<" in render_html(records)
+    failed = record(status="failed", reason="It was Monday.", n_folds=1)
+    for text in (render_html([failed]), to_csv([failed]), summary_markdown([failed])):
+        assert "It was Monday" in text
+    assert "incomplete" in to_latex([failed])
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@x", " =1"])
