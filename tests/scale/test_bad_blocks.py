@@ -9,7 +9,6 @@ from sklearn.preprocessing import StandardScaler
 from compactlearn import CMLLClassifier, CompactClassifier, Original
 from compactlearn.core import _memory as memory
 from compactlearn.datasets import make_compact
-from compactlearn.scale import _fitting as fitting
 from tests.makers import make_data
 
 X, Y = make_data(120, 8, 5, seed=3)
@@ -93,12 +92,6 @@ def test_blocks_that_were_written_over_are_noticed():
     refused(one_buffer(), "lies in the memory of block 0, .* yield a new array for each block")
 
 
-def test_the_same_block_again_is_no_such_thing():
-    model = CMLLClassifier(threshold=0.5).fit_blocks((X, Y) for _ in range(3))
-    twice = CMLLClassifier(threshold=0.5).fit(np.vstack([X] * 3), np.vstack([Y] * 3))
-    assert np.allclose(model.decision_function(X), twice.decision_function(X), atol=1e-8)
-
-
 def test_an_error_of_the_reader_is_passed_on():
     def broken():
         yield GOOD[0]
@@ -154,13 +147,6 @@ def test_a_source_that_changes_between_passes(change, match):
 def test_what_takes_too_many_passes_is_refused_before_anything_is_read(options, match):
     with pytest.raises(ValueError, match=match):
         CMLLClassifier(**options).fit_blocks(GOOD)
-
-
-def test_many_columns_for_a_method_that_needs_moments(monkeypatch):
-    monkeypatch.setattr(fitting, "MOMENTS_UP_TO", 10)
-    monkeypatch.setattr(fitting, "EIGEN_LIMIT", 12)
-    with pytest.raises(ValueError, match="only CMLL does that, and the embedding is Original"):
-        CompactClassifier(Original()).fit_blocks(GOOD)
 
 
 # ---- what cannot be learnt from blocks --------------------------------------------------------

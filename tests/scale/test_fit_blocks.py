@@ -17,11 +17,9 @@ from compactlearn import (
     CMLLClassifier,
     CompactClassifier,
     FaIE,
-    Moments,
     Original,
 )
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.scale import _fit_local as fit_local
 from compactlearn.scale import _local as local
 from tests.makers import make_data, modest
@@ -154,13 +152,6 @@ def test_many_columns_go_by_passes_unasked(monkeypatch):
     assert ridge.n_passes_ == 1  # it has no other way
 
 
-def test_the_number_of_passes_is_said_beforehand(capsys):
-    rows, labels = large()
-    model = CMLLClassifier(n_label_components=6, solver="randomized", verbose=1)
-    model.fit_blocks(cut(rows, labels, [100]))
-    assert "at most 8 passes over the blocks" in capsys.readouterr().err
-
-
 def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
     """Codes for the model and for its threshold are then sought one after the other."""
     rows, labels = large()
@@ -250,23 +241,6 @@ def test_rows_can_be_added_to_a_model_of_blocks():
     assert differences(model, CMLLClassifier(threshold=0.5).fit(X, Y), NEW) < 1e-8
 
 
-def test_a_model_of_blocks_is_stored_and_loaded(tmp_path):
-    import compactlearn
-
-    model = CMLLClassifier().fit_blocks(cut(X, Y, [70]))
-    model.save(tmp_path / "model")
-    again = compactlearn.load_model(tmp_path / "model")
-    assert again.n_passes_ == 1
-    assert differences(model, again, NEW) == 0.0
-
-
-def test_float32_blocks_are_summed_in_float64():
-    single = X.astype(np.float32)
-    model = CMLLClassifier(threshold=0.5).fit_blocks(cut(single, Y, [70]))
-    whole = CMLLClassifier(threshold=0.5).fit(single.astype(float), Y)
-    assert differences(model, whole, NEW) < 1e-8
-
-
 def test_bits_do_not_depend_on_the_number_of_threads(monkeypatch):
     found = []
     for n_threads in (1, 3):
@@ -315,18 +289,3 @@ class _Same:
 
     def get_params(self, deep=True):
         return {}
-
-
-def test_a_small_memory_map_is_fitted_as_an_array(mapped):
-    assert not hasattr(CMLLClassifier().fit(mapped, Y), "n_passes_")
-
-
-def test_moments_of_blocks_are_those_of_all_rows():
-    total = local.LocalSource(cut(X, Y, [11, 200])).total(_moments, Moments.__add__, what="sums")
-    whole = Moments.from_arrays(X, Y)
-    assert np.allclose(total.scatter, whole.scatter, rtol=1e-12, atol=1e-10)
-    assert RUN == 16  # the page on large data says so
-
-
-def _moments(block):
-    return Moments.from_arrays(block.X, block.Y, block.weights)

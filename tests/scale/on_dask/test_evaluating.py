@@ -16,7 +16,6 @@ from tests.scale.on_dask.collections import (
     SIZES,
     array,
     collections,
-    frame,
     make_data,
 )
 
@@ -93,15 +92,6 @@ def test_unknown_labels():
     assert model.evaluate(rows, gaps) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_vector_of_classes():
-    X, _ = make_data()
-    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
-    model = CMLLClassifier().fit(X, y)
-    expected = model.evaluate(X, y, train_labels=y)
-    found = model.evaluate(array(X, *SIZES), array(y, 90), train_labels=y)
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
 @pytest.mark.parametrize("vector", [False, True], ids=["matrix", "vector"])
 def test_the_score_is_that_of_rows_in_memory(vector):
     X, Y = make_data()
@@ -109,25 +99,6 @@ def test_the_score_is_that_of_rows_in_memory(vector):
     model = CMLLClassifier().fit(X, y)
     score = model.score(array(X, *SIZES), array(y, *SIZES))
     assert score == pytest.approx(model.score(X, y), abs=1e-12)
-
-
-def test_names_in_memory():
-    X, _ = make_data()
-    names = [["a", "b"] if row % 3 else ["c"] for row in range(90)]
-    model = CMLLClassifier().fit(X, names)
-    expected = model.evaluate(X, names)
-    assert model.evaluate(array(X, *SIZES), names) == pytest.approx(expected, abs=1e-12)
-    joined = [";".join(row) for row in names]
-    found = model.evaluate(array(X, *SIZES), joined, sep=";")
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_columns_of_a_frame_must_be_those_of_fit():
-    X, Y = make_data()
-    labels = frame(Y, "y")
-    model = CMLLClassifier().fit(frame(X, "x"), labels)
-    with pytest.raises(ValueError, match=r"evaluate needs the columns that fit had"):
-        model.evaluate(frame(X, "x"), labels[labels.columns[::-1]])
 
 
 def test_no_scores_are_gathered():

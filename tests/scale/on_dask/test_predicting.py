@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from compactlearn import CMLLClassifier, CompactClassifier, KernelMap, Original, ShortlistClassifier
+from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.linalg import _many_logistic as many_logistic
 from tests.scale.on_dask.collections import (
     KINDS,
@@ -116,26 +116,12 @@ def test_what_cannot_be_asked_is_refused_at_once(fitted):
         CMLLClassifier().fit(*make_data()).predict_proba(array(X, *SIZES))
 
 
-def test_other_columns_of_a_frame_are_refused_at_once():
-    X, Y = make_data()
-    rows = frame(X, "x")
-    model = CMLLClassifier().fit(rows, frame(Y, "y"))
-    with pytest.raises(ValueError, match=r"feature names should match"):
-        model.predict(rows[rows.columns[::-1]])
-
-
 def test_bad_values_are_named_with_their_block(fitted):
     X, _ = make_data()
     X[50, 2] = np.nan
     lazy = fitted.predict(array(X, *SIZES))
     with pytest.raises(ValueError, match=r"Block 2, whose first row is row 47 of all: X must hold"):
         lazy.compute()
-
-
-def test_lists_of_names_need_rows_in_memory(fitted):
-    X, _ = make_data()
-    with pytest.raises(TypeError, match=r"X must hold data in memory here, and is a Dask Array"):
-        fitted.predict_labels(array(X, *SIZES))
 
 
 def test_the_sums_of_rows_do_not_travel_with_the_model():
@@ -150,19 +136,6 @@ def test_the_sums_of_rows_do_not_travel_with_the_model():
     assert len(models) == 1
     assert model._sums.moments is not None  # the model itself still has them
     assert not hasattr(getattr(models[0], "value", models[0]), "_sums")
-
-
-@pytest.mark.parametrize("regressor", ["kernel", "foreign"])
-def test_kernels_and_foreign_regressors_predict_too(regressor):
-    from sklearn.neighbors import KNeighborsRegressor
-
-    X, Y = make_data()
-    model = CompactClassifier(feature_map=KernelMap(), threshold=0.5)
-    if regressor == "foreign":
-        model = CompactClassifier(Original(), regressor=KNeighborsRegressor(3), threshold=0.5)
-    model.fit(X, Y)
-    lazy = model.decision_function(array(X, *SIZES))
-    np.testing.assert_allclose(lazy.compute(), model.decision_function(X), rtol=0, atol=1e-10)
 
 
 # ---- shortlists ---------------------------------------------------------------------------------
