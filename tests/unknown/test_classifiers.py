@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
@@ -25,7 +24,6 @@ from compactlearn import (
 from compactlearn.compact import _completing as completing
 from compactlearn.compact._completing import Completion
 from compactlearn.metrics import average_precision
-from compactlearn.model_selection import GridSearchMoments, IterativeStratification
 from tests.unknown.problems import problem, sparse, with_nan
 
 EMBEDDINGS = [CMLL(n_label_components=3), Original(), PLST(3), CPLST(3), MDDM(), FaIE(3), DMLR(3)]
@@ -60,30 +58,6 @@ def test_so_are_they_by_a_kernel():
     np.testing.assert_allclose(
         model.fit(X, Y).decision_function(X), plain.fit(X, Y).decision_function(X), atol=1e-8
     )
-
-
-def test_all_forms_of_unknown_labels_are_one():
-    X, Y, unknown = problem()
-    given = with_nan(Y, unknown)
-    frame = pd.DataFrame(given, columns=list("abcde"))
-    model = CMLLClassifier(n_label_components=3)
-    expected = model.fit(X, given).decision_function(X)
-    forms = [
-        (frame, None),
-        (frame.astype("Int64"), None),
-        (frame.astype("boolean"), None),
-        (given.tolist(), None),
-        (sparse(Y), scipy.sparse.csr_matrix(unknown)),
-        (sparse(Y), unknown),
-        (scipy.sparse.csc_matrix(sparse(Y)), scipy.sparse.coo_array(unknown)),
-        (Y, unknown),
-        (Y.astype(int), sparse(unknown)),
-        (np.where(unknown, -1.0, Y), unknown),
-    ]
-    for labels, marks in forms:
-        own = model.fit(X, labels, unknown=marks)
-        np.testing.assert_array_equal(own.decision_function(X), expected)
-    assert model.fit(X, frame.astype("Int64")).label_names_ == list("abcde")
 
 
 @pytest.mark.parametrize(
@@ -181,13 +155,6 @@ def test_scores_are_as_large_as_the_known_labels_say(decoder):
     np.testing.assert_allclose(shown.mean(axis=0), known, atol=0.05)
 
 
-@pytest.mark.slow
-def test_so_are_those_of_auto():
-    X, Y, unknown = problem(200, 5, 4, hidden=0.6)
-    model = AutoCompactClassifier(random_state=0).fit(X, with_nan(Y, unknown))
-    assert model.predict_proba(X).mean() == pytest.approx(Y[~unknown].mean(), abs=0.05)
-
-
 # ---- honest scores ------------------------------------------------------------------------------
 
 
@@ -208,16 +175,6 @@ def test_the_labels_of_a_fold_do_not_take_part_in_its_scores(embedding):
     assert np.abs(first.columns(every) - second.columns(every)).max() > 1e-3
 
 
-def test_nor_does_a_row_in_its_own_score_without_groups():
-    X, Y, unknown = problem(40, 6, 5, hidden=0.6)
-    model = CompactClassifier(Original(), threshold="f1")
-    first = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
-    Y[7] = 1.0 - Y[7]
-    second = model.fit_scored(X, with_nan(Y, unknown)).columns(slice(0, 5))
-    np.testing.assert_allclose(first[7], second[7], atol=1e-9)
-    assert np.abs(first - second).max() > 1e-3
-
-
 @pytest.mark.parametrize("decoder", ["linear", "logistic"])
 def test_scores_of_labels_that_are_noise_are_noise(decoder):
     rng = np.random.default_rng(0)
@@ -232,34 +189,6 @@ def test_scores_of_labels_that_are_noise_are_noise(decoder):
 
 
 # ---- what stands on classifiers -----------------------------------------------------------------
-
-
-def test_a_search_finds_the_scores_of_separate_fits():
-    X, Y, unknown = problem(80, 6, 5)
-    given = with_nan(Y, unknown)
-    splits = list(IterativeStratification(3).split(X, np.nan_to_num(given)))
-    for model, grid in (
-        (CMLLClassifier(threshold=0.5), {"alpha": [0.5, 20.0], "n_label_components": [2, 4]}),
-        (CompactClassifier(Original(), threshold=0.5), {"alpha": [0.5, 20.0]}),
-    ):
-        search = GridSearchMoments(model, grid, cv=splits).fit(X, given)
-        for place, params in enumerate(search.cv_results_["params"]):
-            for number, (train, test) in enumerate(splits):
-                own = type(model)(**{**model.get_params(deep=False), **params})
-                own.fit(X[train], given[train])
-                expected = average_precision(given[test], own.decision_function(X[test]))
-                found = search.cv_results_[f"split{number}_test_score"][place]
-                assert found == pytest.approx(expected, abs=1e-8)
-
-
-@pytest.mark.slow
-def test_auto_reads_nothing_under_the_marks_and_tries_no_trees():
-    X, Y, unknown = problem(90, 6, 4)
-    first = AutoCompactClassifier(random_state=0).fit(X, with_nan(Y, unknown))
-    other = np.where(unknown, 1.0 - Y, Y)
-    second = AutoCompactClassifier(random_state=0).fit(X, other, unknown=unknown)
-    np.testing.assert_allclose(first.decision_function(X), second.decision_function(X), atol=1e-9)
-    assert not any("tree" in name or "forest" in name for name in first.weights_)
 
 
 def test_weights_of_rows_go_along_and_rows_of_none_are_left_out():
@@ -285,11 +214,9 @@ def test_refusals_leave_the_model_as_it_was():
     for labels, marks, message in (
         (np.full_like(Y, np.nan), None, "nothing to learn from; pass rows with known labels"),
         (Y, unknown[:, :3], "unknown must be a Boolean matrix of the shape of Y, \\(60, 5\\)"),
-        (Y, 0.5 * unknown, "unknown must be a Boolean matrix"),
         (Y, "none", "unknown must be a Boolean matrix"),
         (Y[:, 0], unknown, "unknown says which labels of a matrix are unknown, and y is a vector"),
         (np.where(unknown, np.inf, Y), None, "Y contains inf"),
-        (np.where(unknown[:, 0], np.nan, Y[:, 0]), None, "contains NaN or infinity"),
         (np.where(unknown, np.nan, 2 * Y), None, "Every label must be 0 or 1"),
     ):
         with pytest.raises(ValueError, match=message):

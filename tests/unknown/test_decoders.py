@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from compactlearn.decoding._held_out import DecoderData, HeldOutFold, cell_weights, known_alone
-from compactlearn.decoding._learned import SHARES
 from compactlearn.decoding._learned_known import (
     choose_known_share,
     learn_from_known_cells,
     squared_error,
 )
-from compactlearn.decoding._logistic import Problem, as_log_odds, fit_logistic
+from compactlearn.decoding._logistic import as_log_odds, fit_logistic
 from compactlearn.decoding._thresholds import STRATEGIES, tune
 from tests.unknown.problems import problem, sparse
 
@@ -45,12 +44,6 @@ def test_logistic_regressions_are_those_of_the_known_rows(cells):
         own = as_log_odds(scores[k][:, [j]], Y[k][:, [j]], w[k])
         assert scaling.slope[j] == pytest.approx(own.slope[0], rel=1e-6)
         assert scaling.intercept[j] == pytest.approx(own.intercept[0], rel=1e-6)
-
-
-def test_the_logistic_problem_gives_unknown_cells_no_weight(cells):
-    codes, Y, unknown, w, W0 = cells
-    found = Problem.of(data_of(codes, Y, unknown, w, W0))
-    np.testing.assert_array_equal(found.weights > 0, ~unknown)
 
 
 @pytest.mark.parametrize("share", [1e-3, 1.0, 100.0])
@@ -89,22 +82,6 @@ def test_its_share_is_judged_by_known_cells(cells):
     assert squared_error(chosen, part) <= min(losses.values()) * (1 + 1e-3)
 
 
-def test_no_share_beside_the_chosen_one_is_better(cells):
-    """Nor one of those that are far away."""
-    codes, Y, unknown, w, W0 = cells
-    train = data_of(codes[:60], Y[:60], unknown[:60], w[:60], W0)
-    known = np.where(unknown, 0.0, Y)
-    part = HeldOutFold(
-        train, np.arange(60, 90), codes[60:], sparse(known[60:]), w[60:], sparse(unknown[60:])
-    )
-    losses = [squared_error(learn_from_known_cells(train, share), part) for share in SHARES]
-    chosen = int(np.argmin(np.abs(SHARES - choose_known_share([part]))))
-    assert 0 < chosen < SHARES.size - 1  # else nothing would be shown
-    others = [chosen - 1, chosen + 1, *range(0, SHARES.size, 5)]
-    assert losses[chosen] <= min(losses[place] for place in others) * (1 + 1e-4)
-    assert choose_known_share([]) == SHARES[0]
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_thresholds_are_tuned_on_known_cells(strategy, weighted):
@@ -129,8 +106,3 @@ def test_thresholds_are_tuned_on_known_cells(strategy, weighted):
         candidates = np.append(np.unique(own), own.min() - 1.0)
         best = max(figure(c, labels) for c in candidates)
         assert figure(found[labels], labels) == pytest.approx(best)
-
-
-def test_scores_are_left_alone_where_all_is_known():
-    columns = np.zeros((2, 2)).__getitem__
-    assert known_alone(columns, None) is columns

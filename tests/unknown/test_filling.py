@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.linalg._filling import (
-    column_means,
     complete,
     fill_by_codes,
     fill_by_ridge,
@@ -121,17 +120,6 @@ def test_without_strength_for_codes_the_two_ways_agree():
     np.testing.assert_allclose(by_codes.toarray(), by_ridge.toarray(), atol=1e-8)
 
 
-def test_weights_of_two_are_rows_twice():
-    X, Y, unknown = problem(25, 4, 4)
-    w = np.where(np.arange(25) % 3 == 0, 2.0, 1.0)
-    twice = np.repeat(np.arange(25), w.astype(int))
-    once = fill_by_codes(RowsPair.of_rows(X, known_part(Y, unknown), w), sparse(unknown), 1.0, 0.7)
-    other = fill_by_codes(
-        RowsPair.of_rows(X[twice], known_part(Y, unknown)[twice]), sparse(unknown[twice]), 1.0, 0.7
-    )
-    np.testing.assert_allclose(once.toarray()[twice], other.toarray(), atol=1e-9)
-
-
 @pytest.mark.parametrize("shape", [(40, 6), (12, 30)])
 def test_sparse_rows_and_linear_kernels_fill_the_same_cells(shape):
     X, Y, unknown = problem(*shape, n_labels=4)
@@ -157,10 +145,3 @@ def test_shrunken_is_the_proximal_point_of_the_sum_of_singular_values():
     np.testing.assert_allclose(R, (U * np.maximum(s - 1.5, 0)) @ V, atol=1e-10)
     literal = ((E - R) ** 2).sum() + 3.0 * np.linalg.svd(R, compute_uv=False).sum()
     assert least == pytest.approx(literal)
-
-
-def test_means_are_those_of_the_known_rows():
-    Y, unknown = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]), np.zeros((3, 2), bool)
-    unknown[1, 0] = unknown[:, 1] = True
-    means = column_means(known_part(Y, unknown), sparse(unknown), np.array([1.0, 5.0, 3.0]))
-    np.testing.assert_array_equal(means, [1.0, 0.0])

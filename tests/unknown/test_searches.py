@@ -6,7 +6,6 @@ from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, ThresholdTuner
 from compactlearn.compact import _completing as completing
-from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.embeddings import PLST, Original
 from compactlearn.linalg import _filling as filling
 from compactlearn.linalg._rows_pair import RowsPair
@@ -49,14 +48,6 @@ def test_scores_of_folds_are_those_of_separate_fits_on_the_known_cells(searched)
             # A metric that counted unknown cells as absent would be another.
             absent = average_precision(np.where(unknown, 0.0, Y)[test], scores)
             assert abs(found - absent) > 1e-6
-
-
-def test_the_last_fit_is_that_of_the_best_setting(searched):
-    X, Y, unknown, _, search = searched
-    own = CMLLClassifier(threshold="f1").set_params(**search.best_params_)
-    own.fit(X, with_nan(Y, unknown))
-    np.testing.assert_array_equal(search.decision_function(X), own.decision_function(X))
-    np.testing.assert_array_equal(search.predict(X), own.predict(X))
 
 
 def test_no_completion_of_a_search_raises_its_objective(monkeypatch):
@@ -115,18 +106,6 @@ def test_honest_scores_of_that_fold_say_that_it_is_absent(embedding):
     assert scores[groups[honest.rows] == 0].max() < -3.0  # half a row of sixty has it
 
 
-def test_marks_of_a_column_that_nobody_knows_go_and_the_others_stay():
-    marks = np.random.default_rng(0).random((9, 4)) < 0.5
-    marks[:, 1] = True
-    kept = known_somewhere(sparse(marks)).toarray() > 0
-    expected = marks.copy()
-    expected[:, 1] = False
-    np.testing.assert_array_equal(kept, expected)
-    assert known_somewhere(sparse(np.ones((3, 2)))) is None
-    whole = sparse(expected)
-    assert known_somewhere(whole) is whole
-
-
 def test_a_training_part_of_which_nothing_is_known_is_refused():
     X, Y, unknown = problem(90, 6, 5)
     unknown[:45] = True
@@ -159,20 +138,3 @@ def test_cells_that_judge_are_known_whatever_the_hiding_was_drawn_from(seed, mon
     np.testing.assert_array_equal(hidden, unknown)
     assert not (judges & unknown).any()
     assert judges.sum() == int(0.1 * (~unknown).sum())
-
-
-def test_the_completion_is_the_best_of_its_neighbours_for_cells_that_judge():
-    X, Y, unknown = problem(300, 6, 5)
-    pair = RowsPair.of_rows(X, sparse(np.where(unknown, 0.0, Y)))
-    chosen = completing.choose_completion(pair, sparse(unknown))
-    unit = completing.resolved_penalty("auto", pair)
-    i = int(np.argmin(np.abs(np.array(completing.PENALTIES) * unit - chosen.alpha)))
-    j = completing.SHARES.index(chosen.share)
-    rng = np.random.default_rng(completing.SEED)
-    known = np.flatnonzero(~unknown)
-    judges = np.zeros(Y.shape, dtype=bool)
-    judges.flat[rng.choice(known, int(0.1 * known.size), replace=False)] = True
-    loss = completing._loss_of(pair, unknown, judges, unit)
-    near = [(i + 1, j), (i - 1, j), (i, j + 1), (i, j - 1)]
-    inside = [(a, b) for a, b in near if 0 <= a < 5 and 0 <= b < 5]
-    assert all(loss((i, j)) <= loss(place) for place in inside)

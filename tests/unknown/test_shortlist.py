@@ -1,7 +1,5 @@
 """ShortlistClassifier with unknown labels: who votes, what is learnt from, what is counted."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,14 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compactlearn import (
-    CMLLClassifier,
     CompactClassifier,
-    Original,
     ShortlistClassifier,
     load_model,
 )
-from compactlearn.auto import _candidates
-from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.core._seeds import seeded
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.datasets import load
@@ -94,15 +88,6 @@ def test_neighbours_vote_on_what_they_know(monkeypatch, own, block, hidden):
     few = asked.votes(new, 3, groups=groups).toarray()
     np.testing.assert_allclose(np.sort(few)[:, -3:], np.sort(expected)[:, -3:], atol=1e-5)
     assert (few > 0).sum(axis=1).max() == 3
-
-
-def test_rows_with_hardly_any_likeness_have_votes_that_are_numbers():
-    tiny = sp.csr_array(np.full((3, 1), 1e-30, dtype=np.float32))
-    one = Neighbours.of(sp.csr_array(np.ones((3, 1))), np.eye(3), 3, None, sparse(1.0 - np.eye(3)))
-    with np.errstate(invalid="raise", divide="raise"):
-        assert np.isfinite(one.votes(tiny, 3).toarray()).all()
-    nothing = one.votes(sp.csr_array((2, 1), dtype=np.float32), 3)
-    assert not nothing.nnz
 
 
 # ---- counts -------------------------------------------------------------------------------------
@@ -214,14 +199,6 @@ def test_the_last_stage_and_the_threshold_are_learnt_from_known_pairs(monkeypatc
     assert tuned == [known, KNOWN.sum(), UNKNOWN.sum(), 0]
 
 
-def test_the_retriever_completes_what_is_unknown():
-    alone = CompactClassifier(Original(), threshold=0.5)  # of which the order of rows is no matter
-    model = ShortlistClassifier(alone, random_state=0, C=1.0).fit(X, with_nan(Y, UNKNOWN))
-    alone.fit(X, with_nan(Y, UNKNOWN))
-    expected = alone.decision_function(X)
-    np.testing.assert_allclose(model.retriever_.decision_function(X), expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(st.integers(0, 10_000), st.booleans())
 @settings(max_examples=30, deadline=None)
@@ -239,16 +216,6 @@ def test_a_threshold_is_that_of_the_known_part_of_the_whole_matrix(strategy, see
     asked = tune(strategy, columns, labels, weights)
     found = tuned_threshold(strategy, stored, labels, weights, sparse(unknown))
     assert np.array_equal(named & (whole > found), named & (whole > asked))
-
-
-def test_a_label_that_is_known_in_one_fold_alone_is_no_reason_to_warn():
-    marks = UNKNOWN.copy()
-    marks[1:, 3] = True
-    marks[0, 3] = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        model = ShortlistClassifier(random_state=0).fit(X, with_nan(np.maximum(Y, 0.0), marks))
-    assert np.isfinite(model.decision_function(X).toarray()).all()
 
 
 # ---- rows ---------------------------------------------------------------------------------------
@@ -272,30 +239,6 @@ def test_weights_are_repetitions(form, hidden):
     np.testing.assert_allclose(weighed.threshold_, many.threshold_, atol=1e-4)
     alike = ShortlistClassifier(**asked).fit(form(A), B).decision_function(A).toarray()
     assert np.abs(alike - expected).max() > 0.1  # they do count
-
-
-def test_rows_that_know_other_labels_are_others():
-    unknown = sparse([[1, 0], [1, 0], [0, 1]])
-    twice = TrainingRows.merged(np.ones((3, 2)), sparse(np.zeros((3, 2))), None, unknown, None)
-    assert twice.X.shape[0] == 2
-    assert sorted(twice.weights) == [1.0, 2.0]
-    assert sorted(twice.unknown.toarray().tolist()) == [[0.0, 1.0], [1.0, 0.0]]
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"unknown": UNKNOWN}, "the retriever Deaf takes no unknown labels; fill them"),
-        ({"sample_weight": np.arange(1, 201)}, "the retriever Deaf takes no sample_weight"),
-    ],
-)
-def test_a_retriever_has_to_take_what_is_given(given, words):
-    class Deaf(CMLLClassifier):
-        def fit(self, X, y=None):
-            return super().fit(X, y)
-
-    with pytest.raises(ValueError, match=words):
-        ShortlistClassifier(Deaf(4)).fit(X, KNOWN, **given)
 
 
 # ---- the whole ----------------------------------------------------------------------------------
@@ -337,39 +280,6 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
     assert sorted(blocks[0]) == sorted(blocks[1]) == sorted(blocks[2])
     np.testing.assert_array_equal(scores[1], scores[0])
     np.testing.assert_array_equal(scores[2], scores[0])
-
-
-def test_rows_on_dask_are_gathered_with_their_marks():
-    dask_array = pytest.importorskip("dask.array")
-    model = ShortlistClassifier(random_state=0, C=1.0).fit(X.toarray(), with_nan(Y, UNKNOWN))
-    rows, labels, marks = (
-        dask_array.from_array(part, chunks=(90, -1)) for part in (X.toarray(), KNOWN, UNKNOWN)
-    )
-    other = ShortlistClassifier(random_state=0, C=1.0).fit(rows, labels, unknown=marks)
-    np.testing.assert_allclose(
-        other.decision_function(X).toarray(), model.decision_function(X).toarray(), atol=1e-5
-    )
-
-
-@pytest.mark.slow
-def test_the_automatic_search_tries_it(monkeypatch):
-    monkeypatch.setattr(_candidates, "SHORTLIST_ROWS", 100)
-    monkeypatch.setattr(_candidates, "MANY_LABELS", 5)  # so that it is the only one
-    garbage = np.where(UNKNOWN, 1.0 - Y, Y)
-    found, shares, fit = [], [], ShortlistClassifier.fit_scored
-
-    def spy(self, X, Y, weights, *, unknown):
-        shares.append(unknown.nnz / (X.shape[0] * Y.shape[1]))
-        return fit(self, X, Y, weights, unknown=unknown)
-
-    monkeypatch.setattr(ShortlistClassifier, "fit_scored", spy)
-    for labels, marks in ((with_nan(Y, UNKNOWN), None), (garbage, UNKNOWN)):
-        auto = AutoCompactClassifier(random_state=0, n_jobs=1).fit(X, labels, unknown=marks)
-        assert [line["name"] for line in auto.leaderboard_] == ["shortlist, ranked again"]
-        found.append(auto.decision_function(X))
-        assert shares == [UNKNOWN.mean()]  # one fit, of all rows: it has held-out scores itself
-        shares.clear()
-    np.testing.assert_allclose(found[0], found[1], atol=1e-8)
 
 
 @pytest.mark.slow
