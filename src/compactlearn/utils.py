@@ -1,8 +1,8 @@
 """Small tools for programs that extend the library: methods, commands, benchmarks.
 
 Constraints say what a parameter may be, see the page on writing a method; the others are what a
-program needs around a computation: files that are written whole, optional packages, warnings of
-one thread, words for messages.
+program needs around a computation: files that are written whole, optional packages, warnings,
+words for messages.
 """
 
 from compactlearn.core._atomic import atomic
@@ -23,7 +23,7 @@ from compactlearn.core._params import (
 from compactlearn.core._plain import python_value
 from compactlearn.core._shown import shown
 from compactlearn.core._threads import free_cores
-from compactlearn.core._warn import silence, warn_user
+from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import n_parameters_in
 
 __all__ = [
@@ -45,6 +45,5 @@ __all__ = [
     "python_value",
     "require",
     "shown",
-    "silence",
     "warn_user",
 ]

@@ -1,120 +1,29 @@
-"""Silence is one thread's own, and leaves the process as it was."""
+"""Warnings point at the user's line, and nothing changes the filters of the process."""
 
 import re
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
-from sklearn.utils.parallel import Parallel, delayed
 
 import compactlearn
 from compactlearn.cli import main
-from compactlearn.core._warn import silence
+from compactlearn.core._warn import quiet
+from compactlearn.metrics import average_precision
 
 
-def say(text, category=UserWarning):
-    warnings.warn(text, category, stacklevel=1)
-
-
-def heard_while(action):
-    """The texts of all warnings that are shown while `action` runs."""
-    with warnings.catch_warnings(record=True) as caught:
+def test_warnings_point_at_the_caller_and_quiet_is_for_one_thread():
+    Y, scores = np.zeros((2, 3)), np.ones((2, 3)) / 2
+    with pytest.warns(UserWarning, match="average_precision need") as caught:
+        average_precision(Y, scores)
+    assert [warning.filename for warning in caught] == [__file__]
+    with quiet(), ThreadPoolExecutor(1) as other, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        before = list(warnings.filters)
-        action()
-        assert list(warnings.filters) == before
-    return [str(warning.message) for warning in caught]
-
-
-def test_what_this_thread_says_is_not_shown():
-    def action():
-        say("before")
-        with silence():
-            say("inside")
-            with silence():
-                say("deep inside")
-            say("still inside")
-        say("after")
-
-    assert heard_while(action) == ["before", "after"]
-
-
-def test_other_categories_are_shown():
-    def action():
-        with silence(DeprecationWarning):
-            say("silent", DeprecationWarning)
-            say("heard")
-            with silence(UserWarning):
-                say("silent")
-                say("silent", DeprecationWarning)
-
-    assert heard_while(action) == ["heard"]
-
-
-def test_other_threads_are_heard():
-    def action():
-        with silence(), ThreadPoolExecutor(1) as other:
-            other.submit(say, "from elsewhere").result()
-            say("from here")
-
-    assert heard_while(action) == ["from elsewhere"]
-
-
-@pytest.mark.parametrize("first_out", [0, 1])
-def test_threads_that_overlap_put_everything_back(first_out):
-    """Whichever leaves first: the other stays silent, and in the end no filter is left."""
-    entered, leave = threading.Barrier(3), [threading.Event(), threading.Event()]
-
-    def silent(place):
-        with silence():
-            entered.wait(10)
-            leave[place].wait(10)
-            say(f"from {place}")
-
-    def action():
-        with ThreadPoolExecutor(2) as pool:
-            futures = [pool.submit(silent, place) for place in (0, 1)]
-            entered.wait(10)
-            say("from outside")
-            for place in (first_out, 1 - first_out):
-                leave[place].set()
-                futures[place].result()
-
-    assert heard_while(action) == ["from outside"]
-
-
-@pytest.mark.parametrize("backend", ["sequential", "loky"])
-def test_workers_of_scikit_learn_are_as_quiet_as_who_started_them(backend):
-    """They are given a copy of the filters, in a form of scikit-learn's own."""
-
-    def action():
-        with silence():
-            jobs = (delayed(warnings.warn)("from a worker") for _ in range(2))
-            Parallel(n_jobs=2, backend=backend)(jobs)
-
-    assert heard_while(action) == []
-
-
-def test_workers_of_another_thread_are_heard():
-    def work():
-        Parallel(n_jobs=1)(delayed(say)("from elsewhere") for _ in range(2))
-
-    def action():
-        with silence(), ThreadPoolExecutor(1) as other:
-            other.submit(work).result()
-
-    assert heard_while(action) == ["from elsewhere"] * 2
-
-
-def test_an_error_inside_ends_the_silence():
-    def action():
-        with pytest.raises(KeyError), silence():
-            raise KeyError
-        say("heard")
-
-    assert heard_while(action) == ["heard"]
+        average_precision(Y, scores)
+        other.submit(average_precision, Y, scores).result()
+    assert len(caught) == 1
 
 
 def users_of(pattern):

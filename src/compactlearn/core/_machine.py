@@ -1,4 +1,4 @@
-"""What this program runs on: the class of machine, packages, threads, devices."""
+"""Class of machine, packages, threads and devices that this program runs with."""
 
 import os
 import platform
@@ -14,8 +14,6 @@ from threadpoolctl import threadpool_info
 from compactlearn.core._optional import require
 from compactlearn.core._threads import VARIABLES, own_cores
 
-__all__ = ["devices", "host", "optional_packages", "required_packages", "threads"]
-
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9._-]+)")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
 _DEVELOPMENT = ("test", "dev")
@@ -23,7 +21,7 @@ _DEVELOPMENT = ("test", "dev")
 
 @cache
 def host() -> dict[str, Any]:
-    """The class of machine, never which one."""
+    """Return the class of machine, never which one."""
     affinity = getattr(os, "sched_getaffinity", None)
     return {
         "cpu": _cpu_model(),
@@ -33,7 +31,7 @@ def host() -> dict[str, Any]:
 
 
 def required_packages() -> dict[str, str | None]:
-    """The packages that compactlearn needs, with their versions; None where one is absent.
+    """Return the packages that compactlearn needs, with their versions; None where one is absent.
 
     >>> required_packages()["numpy"] is not None
     True
@@ -42,7 +40,7 @@ def required_packages() -> dict[str, str | None]:
 
 
 def optional_packages() -> dict[str, dict[str, str | None]]:
-    """Of each extra for users its packages, with their versions; None where one is absent.
+    """Return the packages of each extra with their versions; None where one is absent.
 
     >>> sorted(optional_packages()["cli"])
     ['rich', 'typer']
@@ -55,7 +53,7 @@ def optional_packages() -> dict[str, dict[str, str | None]]:
 
 
 def threads() -> dict[str, Any]:
-    """The libraries that compute with threads, with their numbers, and who has decided these."""
+    """Return the libraries that compute with threads, with their numbers."""
     pools = [
         {
             "library": " ".join(
@@ -71,7 +69,7 @@ def threads() -> dict[str, Any]:
 
 
 def devices() -> dict[str, Any]:
-    """What PyTorch can compute on; nothing where it is not installed."""
+    """Return what PyTorch can compute on; nothing where it is not installed."""
     if _version("torch") is None:
         return {}
     try:
@@ -83,7 +81,7 @@ def devices() -> dict[str, Any]:
 
 
 def _requirements() -> list[tuple[str, str | None]]:
-    """Names that the installed package asks for, each with its extra."""
+    """Return names that the installed package asks for, each with its extra."""
     try:
         lines = requires("compactlearn") or []
     except PackageNotFoundError:

@@ -1,15 +1,13 @@
-"""How much memory is free here, and a refusal in words before a computation would exhaust it.
+"""Free memory, and a MemoryError before a computation would exhaust it.
 
-Inside a container the machine's own figure is too generous, so the limits of the control groups
-of this process (version 2 or 1, its own group and every group above it) are read as well and
-the smallest answer counts. File cache that the kernel would drop on demand is free memory.
+Inside a container the machine's own number is too large, so the limits of the control groups of
+this process (version 2 or 1, its own group and every group above it) are read as well, and the
+smallest counts. File cache that the kernel would drop on demand is free memory.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-
-__all__ = ["available_bytes", "human_bytes", "require_memory"]
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -18,7 +16,7 @@ _NO_LIMIT = 1 << 60
 
 
 def available_bytes() -> int | None:
-    """Bytes this process may still use, or None where the system does not say."""
+    """Return the bytes this process may still use, or None where the system does not say."""
     known = [*_cgroup_rooms(), *_meminfo_rooms()]
     if not known:
         known = list(_sysconf_rooms())
@@ -26,25 +24,7 @@ def available_bytes() -> int | None:
 
 
 def require_memory(needed: int, *, what: str, remedy: str, free: int | None = None) -> None:
-    """Refuse a computation whose estimate exceeds the free memory.
-
-    Parameters
-    ----------
-    needed : int
-        Estimated bytes the computation holds at its peak, beyond what is held already.
-    what : str
-        The computation as the subject of a sentence: "The dual solver on 30000 rows".
-    remedy : str
-        What to do instead, as a full sentence: "Use solver='krylov'."
-    free : int, optional
-        What `available_bytes` has just answered, where the caller has asked it already.
-
-    Raises
-    ------
-    MemoryError
-        With the estimate, what is available, and the remedy. Never where the free memory is
-        unknown.
-    """
+    """Raise MemoryError if ``what`` (the subject of a sentence) needs more than what is free."""
     free = available_bytes() if free is None else free
     if free is not None and needed > free:
         raise MemoryError(
@@ -54,7 +34,7 @@ def require_memory(needed: int, *, what: str, remedy: str, free: int | None = No
 
 
 def human_bytes(count: float) -> str:
-    """A count of bytes in the unit a person would use.
+    """Return a count of bytes in the unit a person would use.
 
     >>> human_bytes(512), human_bytes(3 * 2**20), human_bytes(9.8 * 2**30)
     ('512 B', '3.0 MiB', '9.8 GiB')

@@ -1,13 +1,10 @@
 """Named arrays in one file, in the safetensors format, with a digest of every byte.
 
 The file is eight bytes with the length of a header, the header (JSON: type, shape and place of each
-array, and a few texts), and the arrays one after the other. Every program that reads safetensors
-reads it. This reader asks for more than the format does: digests, no array that is not named, no
-byte beyond the last array. Nothing that the header claims is believed before it is held against
-the length of the file, so that no claim can make this process ask for memory.
-
-Arrays of at least 64 KiB begin at a multiple of 64 bytes, and can be used where they lie: of a
-large file nothing but the header and the small arrays is read when it is opened.
+array, and a few texts), and the arrays one after the other. This reader asks for more than the
+format does: digests, and no byte beyond the last array. No claim of the header is believed before
+it is compared with the length of the file, so that none can make this process ask for memory.
+Arrays of at least 64 KiB begin at a multiple of 64 bytes, and can be mapped.
 """
 
 from __future__ import annotations
@@ -35,20 +32,9 @@ SMALL = 64 * 2**10  # arrays below are copied when they are read, and checked in
 ALIGNMENT = 64
 LARGEST_HEADER = 100_000_000  # bytes: the bound of the safetensors package
 
-TYPES: dict[str, np.dtype[Any]] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "F16": np.dtype("<f2"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "I16": np.dtype("<i2"),
-    "I8": np.dtype("i1"),
-    "U64": np.dtype("<u8"),
-    "U32": np.dtype("<u4"),
-    "U16": np.dtype("<u2"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
+_CODES = ["F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL"]
+_TYPES = ["<f8", "<f4", "<f2", "<i8", "<i4", "<i2", "i1", "<u8", "<u4", "<u2", "u1", "?"]
+TYPES: dict[str, np.dtype[Any]] = dict(zip(_CODES, map(np.dtype, _TYPES), strict=True))
 NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 _FILLER = "filler."  # arrays that bring the next one to its place
@@ -61,7 +47,7 @@ class ModelFileError(ValueError):
 
 
 def digest(array: NDArray[Any]) -> str:
-    """SHA-256 of the bytes of an array in C order."""
+    """Return SHA-256 of the bytes of an array in C order."""
     return hashlib.sha256(array.reshape(-1).view(np.uint8).data).hexdigest()
 
 
@@ -105,7 +91,7 @@ def write(
 
 
 def _with_fillers(arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The arrays in their order, and before a large one what brings it to its place."""
+    """Yield the arrays in their order, and before a large one what brings it to its place."""
     end = 0
     for name, array in arrays.items():
         missing = -end % ALIGNMENT if array.nbytes >= SMALL else 0
@@ -118,19 +104,12 @@ def _with_fillers(arrays: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDA
 # ---- reading ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One array: its type and shape, and its place after the header."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    begin: int
-    end: int
+Entry = tuple[np.dtype[Any], tuple[int, ...], int]  # type, shape and place after the header
 
 
 @dataclass(frozen=True)
 class TensorFile:
-    """What a file holds: arrays by their names, and texts. The arrays cannot be written to."""
+    """Contents of a file: arrays by their names, which cannot be written to, and texts."""
 
     arrays: Mapping[str, NDArray[Any]]
     about: Mapping[str, str]
@@ -167,10 +146,12 @@ def read(
             raise _damaged(path, "its length changed while it was read")
     every = not large if verify == "auto" else bool(verify)
     arrays: dict[str, NDArray[Any]] = {}
-    for name, entry in entries.items():
-        array = _array(buffer, entry, start)
+    for name, (dtype, shape, begin) in entries.items():
+        count = math.prod(shape)
+        flat = np.frombuffer(buffer, dtype, count, start + begin) if count else np.empty(0, dtype)
+        array = flat.reshape(shape)
         small = array.nbytes < SMALL
-        checked = every or small or entry.dtype == np.uint8  # descriptions and texts are bytes
+        checked = every or small or dtype == np.uint8  # descriptions and texts are bytes
         if checked and digest(array) != digests[name]:
             raise _damaged(path, f"the digest of its part {name!r} is another")
         if name.startswith(_FILLER):
@@ -195,14 +176,6 @@ def _opened(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def _array(buffer: Any, entry: Entry, start: int) -> NDArray[Any]:
-    count = math.prod(entry.shape)
-    if not count:
-        return np.empty(entry.shape, dtype=entry.dtype)
-    flat = np.frombuffer(buffer, dtype=entry.dtype, count=count, offset=start + entry.begin)
-    return flat.reshape(entry.shape)
-
-
 def _damaged(path: Path, why: str) -> ModelFileError:
     return ModelFileError(f"{str(path)!r} cannot be loaded: {why}; {_DAMAGED}.")
 
@@ -210,14 +183,14 @@ def _damaged(path: Path, why: str) -> ModelFileError:
 def _header(
     stream: BinaryIO, size: int, path: Path, form: str
 ) -> tuple[dict[str, Any], dict[str, str], int]:
-    """The header, its texts, and where the arrays begin; whatever else it is, say so."""
+    """Return the header, its texts, and where the arrays begin."""
     first = stream.read(8)
     length = int.from_bytes(first, "little")
     if not 2 <= length <= min(size - 8, LARGEST_HEADER):
-        raise _no_model_file(path, first, size)
+        raise _no_model_file(path, first)
     text = stream.read(length)
     if text[:1] != b"{":
-        raise _no_model_file(path, first, size)
+        raise _no_model_file(path, first)
     try:
         header = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
         about = header.pop("__metadata__")
@@ -246,17 +219,12 @@ def _header(
     return header, about, 8 + length
 
 
-def _no_model_file(path: Path, first: bytes, size: int) -> ModelFileError:
-    what = "no model file of compactlearn"
-    if not size:
-        what = "empty"
-    elif first[:1] == b"\x80" and first[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        what = "a pickle, which would have to be executed to be loaded"
-    elif first[:4] == b"PK\x03\x04":
-        what = "a zip archive, as .npz, .skops and .xlsx files are"
+def _no_model_file(path: Path, first: bytes) -> ModelFileError:
+    pickled = first[:1] == b"\x80" and first[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")
+    what = "a pickle, which would have to be executed to be loaded" if pickled else "none of them"
     return ModelFileError(
-        f"load_model reads whole files that save has written, and {str(path)!r} is {what} (or the "
-        "beginning of one); pass another path, or get the file again from where it was made."
+        f"load_model reads whole files that save has written, and {str(path)!r} is {what}, or the "
+        "beginning of one; pass another path, or get the file again from where it was made."
     )
 
 
@@ -272,13 +240,13 @@ def _no_constant(name: str) -> None:
 
 
 def _entries(header: dict[str, Any], length: int, path: Path) -> dict[str, Entry]:
-    """The arrays, each of which begins where the one before ends; the last ends with the file."""
+    """Return the arrays; each begins where the one before ends, the last ends with the file."""
     entries, end = {}, 0
     for name, claim in header.items():
         entry = _entry(claim)
-        if entry is None or entry.begin != end:
+        if entry is None or entry[2] != end:
             raise _damaged(path, f"the place of its part {name!r:.40} makes no sense")
-        entries[name], end = entry, entry.end
+        entries[name], end = entry, claim["data_offsets"][1]
     if end != length:
         raise _damaged(path, f"its arrays take {end} bytes, and it has {length} for them")
     return entries
@@ -298,7 +266,7 @@ def _entry(claim: Any) -> Entry | None:
         return None
     if math.prod(n for n in shape if n) * dtype.itemsize >= 2**62:  # 0 times too much
         return None
-    return Entry(dtype, tuple(shape), begin, end)
+    return dtype, tuple(shape), begin
 
 
 def _digests(about: Mapping[str, str], entries: Mapping[str, Entry], path: Path) -> dict[str, str]:

@@ -48,7 +48,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """X as a float ndarray or CSR matrix, finite, with the columns the estimator knows."""
+    """Return X as a float ndarray or CSR matrix, finite, with the columns of the estimator."""
     if isinstance(X, DeviceArray):
         return _checked_before(estimator, X, reset=reset)
     if library_of(X) is not None and dispatches():
@@ -89,7 +89,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _known_already(estimator: Any, X: Any) -> bool:
-    """Whether X is sparse rows that scikit-learn's checks would hand back as they are.
+    """Return whether X is sparse rows that scikit-learn's checks would hand back as they are.
 
     For a single row these checks take longer than a prediction.
     """
@@ -105,18 +105,18 @@ def _known_already(estimator: Any, X: Any) -> bool:
 
 
 def n_rows_of(X: Any) -> int:
-    """How many rows anything array-like, framed or sparse has."""
+    """Return how many rows anything array-like, framed or sparse has."""
     refuse_unread(X, "X")
     return int(_num_samples(X))
 
 
 def with_rows_to_take(X: Any) -> Any:
-    """X, or where it is a sparse matrix that cannot be indexed, its rows in CSR."""
+    """Return X, or where it is a sparse matrix that cannot be indexed, its rows in CSR."""
     return X if not scipy.sparse.issparse(X) or hasattr(X, "indptr") else X.tocsr()
 
 
 def check_mapped(X: Any, feature_map: Any) -> Any:
-    """What a feature map returned: a frame becomes an array, and all must be finite."""
+    """Check what a feature map returned: a frame becomes an array, and all must be finite."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     try:
         _refuse_not_finite(X)
@@ -158,34 +158,25 @@ def _refuse_not_finite(X: Any) -> None:
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Row weights as finite non-negative numbers, not all zero; None stays None."""
+    """Return row weights as finite numbers >= 0, not all zero; None stays None."""
     if sample_weight is None:
         return None
     sample_weight = on_host_to_check(sample_weight, "sample_weight")
+    found = repr(sample_weight)[:60]
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    else:
+        weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+        found = f"shape {weights.shape}"
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if weights.shape != (n_rows,) or wrong.any() or not weights.any():
+        if weights.shape == (n_rows,):
+            found = f"{weights[wrong][0]}" if wrong.any() else "zeros alone"
         raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows, and is "
-            f"{sample_weight!r:.60}; pass a vector of numbers."
-        ) from error
-    if weights.ndim == 0:
-        weights = np.full(n_rows, float(weights))
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must hold one number for each of the {n_rows} rows, and has shape "
-            f"{weights.shape}; pass a vector of that length."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        bad = weights[~(np.isfinite(weights) & (weights >= 0))][0]
-        raise ValueError(
-            f"sample_weight must hold finite numbers >= 0, and contains {bad}; drop those rows or "
-            "repair their weights."
-        )
-    if not weights.any():
-        raise ValueError(
-            "All sample_weight are zero, so no row would count; give at least one row a positive "
-            "weight."
+            f"sample_weight must hold one finite number >= 0 for each of the {n_rows} rows, one of "
+            f"them > 0; got {found}. Pass such a vector."
         )
     largest = float(weights.max())
     if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
@@ -212,7 +203,7 @@ def on_host_to_check(given: Any, name: str) -> Any:
 
 
 def _check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArray:
-    """X as float64 on its device, finite, with the columns that the estimator knows."""
+    """Return X as float64 on its device, finite, with the columns of the estimator."""
     name = type(estimator).__name__
     if not (get_tags(estimator).array_api_support or isinstance(estimator, OnDevices)):
         raise ValueError(
@@ -237,14 +228,14 @@ def _check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArra
 
 
 def _checked_before(estimator: Any, X: DeviceArray, *, reset: bool) -> DeviceArray:
-    """Rows that were checked already; the estimator learns, or compares, columns and place."""
+    """Return rows that were checked already, with columns and place learnt or compared."""
     _require_same_place(estimator, X, reset=reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 
 
 def _require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
-    """Keep in mind where a fit was; refuse to go on with rows that are elsewhere."""
+    """Store the place of a fit; raise ValueError for rows that are elsewhere."""
     on_device = isinstance(X, DeviceArray)
     if reset:
         vars(estimator).pop("place_", None)
@@ -267,7 +258,7 @@ def _require_same_place(estimator: Any, X: Any, *, reset: bool) -> None:
 
 
 def _asked(estimator: Any) -> str:
-    """The method of the estimator that was called from outside, which an error has to name."""
+    """Return the method of the estimator that was called from outside, for the message."""
     frame, found = inspect.currentframe(), "predict"
     while frame is not None:
         name = frame.f_code.co_name

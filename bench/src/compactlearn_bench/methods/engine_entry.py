@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,6 @@ from sklearn.model_selection import KFold
 
 from compactlearn import CompactClassifier
 from compactlearn.model_selection import GridSearchMoments, scores_on_split
-from compactlearn.utils import silence
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import (
@@ -101,7 +101,7 @@ class EngineEntry:
         if own["n_numbers"] is not None:
             grid = within(self.row.name, grid, shape, own["n_numbers"])
         answer = self._paper if task.selection == "paper" else self._nested
-        with silence():  # each configuration would repeat what one fit says
+        with warnings.catch_warnings(action="ignore"):  # each configuration would repeat them
             return answer(task, own, grid, shape)
 
     # ---- every configuration on the test rows ---------------------------------------------------

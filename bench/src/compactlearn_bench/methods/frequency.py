@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.metrics import average_precision, macro_f1, micro_f1, ranking_loss
-from compactlearn.utils import silence
 
 __all__ = ["BANDS", "by_frequency"]
 
@@ -55,7 +55,7 @@ def _measured(
 ) -> dict[str, float | int]:
     transposed = Y.T.tocsr()
     across = np.ascontiguousarray(scores.T)
-    with silence(UndefinedMetricWarning):
+    with warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning):
         return {
             "n_labels": Y.shape[1],
             "micro_f1": float(micro_f1(Y, labels.astype(np.int8))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from compactlearn.metrics import Judges
-from compactlearn.utils import silence
 from compactlearn_bench.methods.entry import Answer, Task
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import (
@@ -123,7 +123,7 @@ def answer_by_single_fits(
     searching, fitting, predicting = Clock(), Clock(), Clock()
     judges = Judges(task.metrics, task.Y_test, task.Y_train)
     rows, sizes = [], []
-    with silence():  # each configuration would repeat what one fit says
+    with warnings.catch_warnings(action="ignore"):  # each configuration would repeat them
         if task.selection == "nested":
             with searching:
                 chosen, inner = _chosen(task, grid, inner_folds, plain, reading)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compactlearn.core._growth import Growth
 from compactlearn.datasets._dataset import DataFileError
 
 __all__ = [
@@ -35,7 +34,8 @@ _CHUNK = 1 << 17
 _LONGEST_LINE = 1 << 28
 
 
-class Limits(Growth):
+@dataclass(frozen=True)
+class Limits:
     """The most that may come out of a compressed file before it is taken for an attack.
 
     Parameters
@@ -48,6 +48,10 @@ class Limits(Growth):
         So much may come out of any file.
     """
 
+    ratio: int = 1000
+    total: int = 1 << 34
+    free: int = 1 << 26
+
     def check(self, path: Path, expanded: int, stored: int) -> None:
         """Raise DataFileError if a file expands too far.
 
@@ -58,7 +62,7 @@ class Limits(Growth):
         expanded, stored : int
             Bytes before and after the file was compressed.
         """
-        if self.exceeded(expanded, stored):
+        if expanded > max(self.free, min(self.total, self.ratio * stored)):
             raise DataFileError(
                 path,
                 f"its {stored} bytes expand to more than {expanded - 1}, which is beyond the "
