@@ -353,17 +353,16 @@ def test_refused_threshold_leaves_two_classes_as_they_were():
 
 # --- weights -------------------------------------------------------------------------------------
 
-ONE_EACH = "sample_weight must hold one number for each of the 40 rows, and "
-POSITIVE = "sample_weight must hold finite numbers >= 0, and contains "
+WEIGHT = "must hold one finite number >= 0 for each of the 40 rows, one of them > 0; got "
 WEIGHTS = {
-    "negative": (np.r_[-1.0, np.ones(39)], f"{POSITIVE}-1.0; drop those rows"),
-    "too few": (np.ones(39), f"{ONE_EACH}has shape (39,)"),
-    "NaN": (np.r_[NAN, np.ones(39)], f"{POSITIVE}nan"),
-    "infinite": (np.r_[INF, np.ones(39)], f"{POSITIVE}inf"),
-    "all zero": (np.zeros(40), "All sample_weight are zero, so no row would count; give"),
-    "two columns": (np.ones((40, 2)), f"{ONE_EACH}has shape (40, 2)"),
-    "words": (np.array(["heavy"] * 40), f"{ONE_EACH}is array(['heavy'"),
-    "a word": ("balanced", f"{ONE_EACH}is 'balanced'"),
+    "negative": (np.r_[-1.0, np.ones(39)], f"{WEIGHT}-1.0. Pass"),
+    "too few": (np.ones(39), f"{WEIGHT}shape (39,)"),
+    "NaN": (np.r_[NAN, np.ones(39)], f"{WEIGHT}nan"),
+    "infinite": (np.r_[INF, np.ones(39)], f"{WEIGHT}inf"),
+    "all zero": (np.zeros(40), f"{WEIGHT}zeros alone"),
+    "two columns": (np.ones((40, 2)), f"{WEIGHT}shape (40, 2)"),
+    "words": (np.array(["heavy"] * 40), f"{WEIGHT}array(['heavy'"),
+    "a word": ("balanced", f"{WEIGHT}'balanced'"),
 }
 
 

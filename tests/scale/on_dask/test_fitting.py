@@ -249,7 +249,7 @@ BAD = {
     ),
     "bad weights": (
         lambda: (D, Y0, array(np.where(np.arange(90) == 60, -1.0, 1.0), *SIZES)),
-        r"Block 3, .*sample_weight must hold finite numbers >= 0",
+        r"Block 3, .*must hold one finite number >= 0",
     ),
     "no weight": (lambda: (D, Y0, array(np.zeros(90), *SIZES)), r"All sample_weight are zero"),
 }
