@@ -24,7 +24,7 @@ from compactlearn.crossfit import _plan as plan
 from compactlearn.crossfit import _scores as scores_module
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._plan import N_HELD_OUT
-from compactlearn.decoding._learned import choose_share, learn_from_rows, sums_of_fold
+from compactlearn.decoding._learned import choose_share, learn_from_rows
 from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.decoding._thresholds import tune
@@ -135,7 +135,7 @@ def test_decoder_and_threshold_come_from_honest_codes(
         folds = list(honest.held_out_folds())
         judges = folds[:N_HELD_OUT]
         if decoder == "learned":
-            strength = choose_share([sums_of_fold(part) for part in judges])
+            strength = choose_share(judges)
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty(judges), learn_logistic_decoder
@@ -378,7 +378,7 @@ def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
     else:
         folds = list(honest.held_out_folds(count))
         if decoder == "learned":
-            strength = choose_share([sums_of_fold(folds[0])])
+            strength = choose_share(folds[:1])
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size

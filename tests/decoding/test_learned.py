@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from compactlearn.decoding._held_out import DecoderData, HeldOutFold
 from compactlearn.decoding._learned import SHARES, CodeSums, choose_share, learn_linear_decoder
 
 SIZES = {"tall": (60, 4, 6), "one label": (40, 3, 1), "one code": (30, 1, 4), "wide": (9, 14, 5)}
@@ -23,6 +24,11 @@ def problem(size, seed=0, noise=0.7):
 
 def sums_of(U, Y, weights=None):
     return CodeSums.of_rows(U, sp.csr_array(Y), np.ones(len(U)) if weights is None else weights)
+
+
+def held_out(U, Y, w, prior, new_U, new_w):
+    train = DecoderData(U, sp.csr_array(Y), w, prior, scores=None)
+    return HeldOutFold(train, np.arange(len(U)), new_U, sp.csr_array(Y), new_w)
 
 
 def learn(U, Y, weights, prior, share=0.03):
@@ -74,7 +80,7 @@ def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
         U, Y, prior, rng = problem(size, 10 * seed + part, noise=[0.3, 1.0, 3.0][seed - 2])
         w = rng.uniform(0.5, 2.0, size=len(U)) if weighted else np.ones(len(U))
         new_U, new_w = U + 0.3 * rng.normal(size=U.shape), w[::-1]
-        folds.append((sums_of(U, Y, w), prior, sums_of(new_U, Y, new_w)))
+        folds.append(held_out(U, Y, w, prior, new_U, new_w))
         for place, share in enumerate(SHARES):
             W, b = literal(U, Y, w, prior, share)
             losses[place] += new_w @ np.sum((Y - new_U @ W - b) ** 2, axis=1)
@@ -90,8 +96,8 @@ def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
 def test_without_rows_to_judge_by_the_prior_is_kept():
     assert choose_share([]) == SHARES[0] == SHARES.max()
     _, Y, prior, _ = problem((40, 3, 4), 13)
-    constant = sums_of(np.full((40, 3), 0.1), Y)  # every share gives the same decoder
-    assert choose_share([(constant, prior, constant)]) == SHARES[0]
+    U, w = np.full((40, 3), 0.1), np.ones(40)  # every share gives the same decoder
+    assert choose_share([held_out(U, Y, w, prior, U, w)]) == SHARES[0]
 
 
 def test_constant_codes_answer_the_mean_of_the_labels():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from compactlearn.decoding._held_out import DecoderData, HeldOutFold, cell_weights, known_alone
-from compactlearn.decoding._learned_known import (
+from compactlearn.decoding._learned import (
     choose_known_share,
     learn_from_known_cells,
     squared_error,
@@ -50,8 +50,8 @@ def test_logistic_regressions_are_those_of_the_known_rows(cells):
 def test_the_ridge_decoder_is_that_of_the_known_rows(cells, share, monkeypatch):
     codes, Y, unknown, w, W0 = cells
     usual = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
-    monkeypatch.setattr("compactlearn.decoding._learned_known.TOLERANCE", 1e-13)
-    monkeypatch.setattr("compactlearn.decoding._learned_known.MOST_ROUNDS", 2000)
+    monkeypatch.setattr("compactlearn.decoding._learned.TOLERANCE", 1e-13)
+    monkeypatch.setattr("compactlearn.decoding._learned.MOST_ROUNDS", 2000)
     found = learn_from_known_cells(data_of(codes, Y, unknown, w, W0), share)
     np.testing.assert_allclose(usual.coefficients, found.coefficients, atol=1e-3)
     for j in range(3):

@@ -181,7 +181,6 @@ def _learn(
         type(classifier).__name__,
         classifier.verbose,
     )
-    hashes = fitter.begin(training)
     pair, result = training.pair, embedding.solve(training.pair)
     learner, P, back = asked.for_codes(result.codes), result.projection, 1.0
     if isinstance(learner, RidgeLearner):
@@ -199,7 +198,7 @@ def _learn(
         embedding.feature_names_in_ = names
     if classifier.decoder == "linear":  # scores are all that will be asked of refits
         result = replace(result, codes=result.codes.without_products())
-    decided = fitter.learn(training, result, embedding, hashes)
+    decided = fitter.learn(training, result, embedding)
     if decided.threshold is None:
         decided = replace(decided, threshold=threshold)
     decided = _placed(decided, embedding)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
-from compactlearn.core._devices import DeviceArray, free_bytes, host
+from compactlearn.core._devices import free_bytes, host
 from compactlearn.core._progress import Steps, announce
 from compactlearn.core._warn import warn_user
 from compactlearn.crossfit._cross_fit import CrossFit
@@ -18,22 +18,21 @@ from compactlearn.crossfit._held_out_sample import HeldOutSample
 from compactlearn.crossfit._learner import Learner, RidgeLearner
 from compactlearn.crossfit._plan import FoldPlan, planned_work
 from compactlearn.crossfit._scores import DecodedScores, OutOfFoldScores
-from compactlearn.crossfit._together import begin_row_hashes, row_hashes
+from compactlearn.crossfit._together import row_hashes
 from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.decoding._learned import (
     CodeDecoder,
+    choose_known_share,
     choose_share,
+    learn_from_known_cells,
     learn_from_rows,
-    sums_of_fold,
 )
-from compactlearn.decoding._learned_known import choose_known_share, learn_from_known_cells
 from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.embeddings._base import Embedded, Embedding
 
 Array = NDArray[np.float64]
-Hashes = Callable[[], NDArray[np.uint64]]
 
 
 @dataclass(frozen=True)
@@ -56,24 +55,10 @@ class DecoderFitter:
     owner: str = "CompactClassifier"
     verbose: int = 0
 
-    def begin(self, training: TrainingRows) -> Hashes | None:
-        """Start to look for equal rows while a device has other work on its way."""
-        alone = self.decoder == "linear" and self._strategy(training) is None
-        if alone or training.groups is not None or not isinstance(training.given, DeviceArray):
-            return None
-        return begin_row_hashes(training.given)
-
     def learn(
-        self,
-        training: TrainingRows,
-        result: Embedded,
-        embedding: Embedding,
-        hashes: Hashes | None = None,
+        self, training: TrainingRows, result: Embedded, embedding: Embedding
     ) -> FittedDecoder:
-        """Learn decoder and threshold from codes of rows that the learner has not seen.
-
-        ``hashes`` are those of the rows, where :meth:`begin` has started to find them.
-        """
+        """Learn decoder and threshold from codes of rows that the learner has not seen."""
         strategy = self._strategy(training)
         if self.decoder == "linear" and strategy is None:
             return FittedDecoder()
@@ -90,10 +75,8 @@ class DecoderFitter:
             None if strategy is None else self.threshold,
             partial=training.unknown is not None or training.correction is not None,
         )
-        if training.groups is not None:
-            keys = np.asarray(training.groups)
-        else:
-            keys = row_hashes(training.given) if hashes is None else hashes()
+        groups, given = training.groups, training.given
+        keys = row_hashes(given) if groups is None else np.asarray(groups)
         announce(f"{self.owner}: {work.what}", work.seconds, self.verbose)
         with Steps(self.owner, work.steps, seconds=work.seconds, verbose=self.verbose) as steps:
             crossfit = CrossFit(
@@ -222,7 +205,7 @@ class DecoderFitter:
         if self.decoder == "learned":
             if partial:
                 return choose_known_share(judging), learn_from_known_cells
-            return choose_share([sums_of_fold(part) for part in judging]), learn_from_rows
+            return choose_share(judging), learn_from_rows
         if plan.at_size:
             return choose_penalty_at_size(judging), learn_at_size
         return choose_penalty(judging), learn_logistic_decoder

@@ -39,12 +39,7 @@ class SummedFolds:
 def sum_folds(source: RowSource, n_rows: int, splits: Sequence[Split]) -> SummedFolds:
     """Return sums of all training parts and the rows that judge, from one pass.
 
-    Parameters
-    ----------
-    source : RowSource
-        The rows, ``n_rows`` of them.
-    splits : sequence of pairs of row numbers
-        Validation parts are disjoint, and each training part is all the other rows.
+    Validation parts must be disjoint, and each training part all the other rows.
     """
     order, n_splits = source.n_features + source.n_labels, len(splits)
     require_memory(

@@ -52,25 +52,12 @@ def held_out_predictions(
     weights: Array | None = None,
     held_out: Array | None = None,
 ) -> Iterator[Array]:
-    """(N, M) predictions for each penalty, every row by a ridge on the rows of other folds.
+    """Yield (N, M) predictions for each penalty, every row by a ridge on the rows of other folds.
 
-    Parameters
-    ----------
-    K : ndarray of shape (N, N)
-        Inner products of the rows, symmetric and positive semi-definite.
-    T : ndarray of shape (N, M)
-    fold : ndarray of shape (N,)
-        The fold of each row; two folds at least.
-    penalties : sequence of float
-        All above 0.
-    weights : ndarray of shape (N,), optional
-        All above 0.
-    held_out : ndarray of shape (N, N), optional
-        Inner products of each row, as it is where it is held out, with the rows of K; by default
-        those of K.
+    K (N, N) are inner products of the rows, and T (N, M) their targets; there are two folds at
+    least, and penalties and weights are above 0. ``held_out`` (N, N) are inner products of each
+    row, as it is where it is held out, with the rows of K; by default those of K.
 
-    Examples
-    --------
     >>> X, T = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [3.0], [5.0]])
     >>> (predicted,) = held_out_predictions(X @ X.T, T, np.arange(3), [1e-9])
     >>> bool(np.allclose(predicted, T))

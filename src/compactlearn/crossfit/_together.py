@@ -7,8 +7,6 @@ labels: a copy in the training part would give away what the other is judged by.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -45,17 +43,10 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
 def held_out_together(X: Any, groups: Any = None) -> Rows:
     """Return (n_rows,) a number for each row: rows of the same number are held out together.
 
-    Numbers count from 0 in the order of first appearance, so that a row of weight 2 has the number
-    of that row twice, and rows that all differ have those of their positions.
+    X are rows of any kind, such as texts; those of one of the ``groups`` belong together, or else
+    equal ones. Numbers count from 0 in the order of first appearance, so that a row of weight 2 has
+    the number of that row twice, and rows that all differ have those of their positions.
 
-    Parameters
-    ----------
-    X : array-like, sparse matrix, or sequence of rows such as texts
-    groups : array-like of shape (n_rows,), optional
-        Rows of a group have the same number; by default equal rows have.
-
-    Examples
-    --------
     >>> held_out_together([[2.0, 1.0], [0.0, 1.0], [2.0, 1.0]])
     array([0, 1, 0])
     >>> held_out_together(["a text", "another", "a text"], groups=[7, 7, 3])
@@ -102,17 +93,6 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
         block.eliminate_zeros()
         parts.append(_digests(block))
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.uint64)
-
-
-def begin_row_hashes(X: DeviceArray) -> Callable[[], NDArray[np.uint64]]:
-    """:func:`row_hashes` of rows on a device, begun at once; what is returned waits for the end.
-
-    The host hashes while the device decomposes, which takes it about as long.
-    """
-    block, pool = compressed(X), ThreadPoolExecutor(1)
-    found = pool.submit(_digests, block)
-    pool.shutdown(wait=False)
-    return found.result
 
 
 def _digests(block: Any) -> NDArray[np.uint64]:
