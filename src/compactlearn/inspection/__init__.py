@@ -1,4 +1,4 @@
-"""What a fitted model does: explanations, and one page about a model."""
+"""Explanations of fitted models, and one page about a model."""
 
 from typing import TYPE_CHECKING
 

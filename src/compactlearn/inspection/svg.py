@@ -46,7 +46,7 @@ _FONTS = "Inter, 'Helvetica Neue', Arial, 'Liberation Sans', 'DejaVu Sans', sans
 
 
 def text_width(text: str, size: float = 11) -> float:
-    """About how wide a text is drawn; rather more than less.
+    """Return about how wide a text is drawn; rather more than less.
 
     >>> text_width("CMLL") > text_width("cmll") > text_width("cml")
     True
@@ -55,7 +55,7 @@ def text_width(text: str, size: float = 11) -> float:
 
 
 def shortened(text: str, width: float, size: float = 11) -> str:
-    """A text that fits, cut off where it does not.
+    """Return a text that fits, cut off where it does not.
 
     >>> shortened("CMLL", 100), shortened("a name that is too long", 60)
     ('CMLL', 'a name t…')
@@ -69,7 +69,7 @@ def shortened(text: str, width: float, size: float = 11) -> str:
 
 
 def short(value: float) -> str:
-    """A coordinate of at most two digits after the point.
+    """Return a coordinate of at most two digits after the point.
 
     >>> short(3.14159), short(2.0), short(-0.001)
     ('3.14', '2', '0')
@@ -105,7 +105,7 @@ def _plain(text: str) -> str:
 
 
 def document(width: float, height: float, title: str, body: Sequence[str]) -> str:
-    """A whole figure, that can stand alone in a file or inside a page."""
+    """Return a whole figure, alone in a file or inside a page."""
     return element(
         "svg",
         element("rect", width=width, height=height, fill="#ffffff", class_="bg"),
@@ -149,7 +149,7 @@ def label(
 def line(
     x1: float, y1: float, x2: float, y2: float, *, kind: str = "grid", width: float = 1
 ) -> str:
-    """A straight line of the frame: "grid", "axis" or "ink"."""
+    """Return a straight line of the frame: "grid", "axis" or "ink"."""
     colour = {"grid": _GRID, "axis": _SOFT, "ink": _INK}[kind]
     return element(
         "line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, class_=f"l-{kind}"
@@ -202,7 +202,7 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The coordinate of a value."""
+        """Return the coordinate of a value."""
         low, high, at = (
             (math.log10(v) for v in (self.low, self.high, value))
             if self.log
@@ -244,7 +244,7 @@ class Scale:
         log: bool = False,
         room: float = 0.06,
     ) -> Scale:
-        """A scale that holds the values with some room on both sides."""
+        """Return a scale that has room for the values on both sides."""
         known = [v for v in values if math.isfinite(v) and (v > 0 or not log)] or [1.0]
         low, high = min(known), max(known)
         if log:

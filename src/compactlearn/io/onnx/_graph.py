@@ -47,7 +47,7 @@ class Graph:
         self._count = 0
 
     def fresh(self, hint: str) -> str:
-        """A name that nothing has yet."""
+        """Return a name that nothing has yet."""
         self._count += 1
         return f"{hint.lower()}_{self._count}"
 
@@ -67,12 +67,12 @@ class Graph:
         return names
 
     def named(self, value: str, name: str) -> str:
-        """The same value under the name of an output of the graph."""
+        """Give a value the name of an output of the graph."""
         self._nodes.append(self._helper.make_node("Identity", [value], [name]))
         return name
 
     def cast(self, value: str, dtype: Any) -> str:
-        """A value in another type."""
+        """Return a value in another type."""
         return self.add("Cast", value, to=self.element_type(dtype))
 
     def element_type(self, dtype: Any) -> int:
@@ -81,7 +81,7 @@ class Graph:
 
     @contextmanager
     def double(self) -> Iterator[None]:
-        """What is added inside computes in float64; the caller casts into it and out of it."""
+        """Compute in float64 inside; the caller casts into it and out of it."""
         before, self.dtype = self.dtype, np.dtype(np.float64)
         try:
             yield
@@ -115,7 +115,7 @@ class Graph:
         return self.constant(own)
 
     def constant(self, array: Any) -> str:
-        """A constant in its own type."""
+        """Add a constant in its own type."""
         array = np.ascontiguousarray(array)
         name = self.fresh("constant")
         self._keep(self._numpy_helper.from_array(array, name), array.nbytes)
@@ -150,7 +150,7 @@ class Graph:
         return self.add("Mul", x, self.numbers(factors))
 
     def times(self, x: str, factor: float) -> str:
-        """A number times a value that is neither made by a matrix product nor goes into one."""
+        """Multiply by a number a value that is neither the output nor the input of a product."""
         return self.add("Mul", x, self.numbers(factor))
 
     def clipped(self, x: str, low: float | None, high: float | None) -> str:
@@ -160,7 +160,7 @@ class Graph:
         return x if high is None else self.add("Min", x, self.numbers(high))
 
     def row_sums(self, x: str) -> str:
-        """(N, 1) sums of the rows."""
+        """Return (N, 1) sums of the rows."""
         return self.add("ReduceSum", x, self.constant(np.array([1])), keepdims=1)
 
     def divided(self, x: str, lengths: str) -> str:
@@ -182,7 +182,7 @@ class Graph:
         metadata: Mapping[str, str],
         version: str,
     ) -> Any:
-        """The finished ``onnx.ModelProto``, checked.
+        """Return the finished ``onnx.ModelProto``, checked.
 
         Inputs and outputs are given by their types and shapes; a shape may have names in it.
         """
@@ -209,6 +209,6 @@ class Graph:
 
 
 def _holds(dtype: Any, array: NDArray[Any]) -> bool:
-    """Whether a type has all these numbers."""
+    """Return whether a type has all these numbers."""
     with np.errstate(over="ignore"):
         return bool(np.array_equal(array.astype(dtype).astype(array.dtype), array))

@@ -1,4 +1,4 @@
-"""What a graph answers: scores, probabilities, labels, the best labels."""
+"""Outputs of a graph: scores, probabilities, labels, the best labels."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _probabilities(graph: Graph, scored: Scored) -> str:
 
 
 def _label_sets(graph: Graph, scored: Scored, probabilities: str | None) -> str:
-    """(N, M) of 0 and 1."""
+    """Return (N, M) of 0 and 1."""
     values = scored.scores
     if scored.by_probability and probabilities is not None:
         values = probabilities
@@ -86,7 +86,7 @@ def _marked(graph: Graph, values: str, k: int) -> str:
 
 
 def _best(graph: Graph, values: str, k: int) -> tuple[str, str]:
-    """The k largest of each row and their places; of equals the first."""
+    """Return the k largest of each row and their places; of equals the first."""
     best, places = graph.add_several(
         "TopK", values, graph.constant(np.array([k])), outputs=2, axis=1, largest=1, sorted=1
     )
@@ -94,7 +94,7 @@ def _best(graph: Graph, values: str, k: int) -> tuple[str, str]:
 
 
 def _classes(graph: Graph, scored: Scored, classes: Any) -> str:
-    """(N,) the class of each row."""
+    """Return the (N,) classes of rows."""
     if scored.labels.kind == "binary":
         above = graph.add("Greater", _column(graph, scored.scores), graph.numbers(0.0))
         places = graph.cast(above, np.int64)

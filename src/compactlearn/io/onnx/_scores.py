@@ -20,9 +20,8 @@ from compactlearn.compact._label_output import RanksLabels
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.decoding._label_space import LabelSpace
-from compactlearn.io.onnx._foreign import write_foreign
 from compactlearn.io.onnx._graph import Graph
-from compactlearn.io.onnx._rows import write_kernel_products, write_rows, write_steps
+from compactlearn.io.onnx._rows import write_foreign, write_kernel_products, write_rows, write_steps
 from compactlearn.shortlist._classifier import ShortlistClassifier
 
 
@@ -40,7 +39,7 @@ class Scored:
 
 
 def write_scores(graph: Graph, model: Any, x: str, n_columns: int | None) -> Scored:
-    """The scores that a fitted classifier gives rows."""
+    """Write the scores that a fitted classifier gives rows."""
     if isinstance(model, Pipeline):
         x, n_columns = write_steps(graph, model[:-1], x, n_columns)
         return write_scores(graph, model[-1], x, n_columns)
@@ -105,7 +104,7 @@ def _write_fitted(graph: Graph, model: FittedModel, x: str, n_columns: int) -> s
 
 
 def _write_auto(graph: Graph, classifier: AutoCompactClassifier, x: str) -> Scored:
-    """The weighted sum of the members' log-odds."""
+    """Write the weighted sum of the members' log-odds."""
     blend, n_columns = classifier.blend_, classifier.n_features_in_
     total = None
     for member in blend.members:
@@ -122,7 +121,7 @@ def _write_auto(graph: Graph, classifier: AutoCompactClassifier, x: str) -> Scor
 
 
 def _with_base(graph: Graph, base: NDArray[np.float64] | None, x: str, scores: str) -> str:
-    """The scores, for rows of zeros those of the frequencies where a model has them."""
+    """Return the scores, for rows of zeros the model's base scores if it has any."""
     if base is None:
         return scores
     empty = graph.add("Equal", graph.row_sums(graph.add("Abs", x)), graph.numbers(0.0))
@@ -143,7 +142,7 @@ def _write_member(graph: Graph, model: Any, x: str, n_columns: int | None) -> st
 
 
 def _write_kept_weights(graph: Graph, model: KeptWeights, x: str) -> str:
-    """The features that any label has a weight of, times the dense matrix of their weights."""
+    """Multiply the features that any label has a weight of with the dense matrix of weights."""
     weights = model.weights_.tocsc()
     used = np.flatnonzero(np.diff(weights.indptr))
     used = used if used.size else np.arange(1)  # no runtime is asked for a product of none

@@ -29,7 +29,7 @@ PATTERNS = {
 
 
 def write_vectoriser(graph: Graph, vectoriser: Any, x: str) -> str:
-    """(N, V) counts or tf-idf values of texts (N,); or of counts (N, V)."""
+    """Return (N, V) counts or tf-idf values of texts (N,), or of counts (N, V)."""
     if isinstance(vectoriser, TfidfTransformer):
         return _write_tfidf(graph, vectoriser, x)
     _require_plain(vectoriser)
@@ -155,7 +155,7 @@ def _write_blanks(graph: Graph, codes: str, *, single: bool) -> str:
 
 
 def _write_packed(graph: Graph, codes: str) -> str:
-    """(N, L + 1) the codes of each row that are not 0, and behind them at least one 0."""
+    """Return (N, L + 1) codes of each row that are not 0, and behind them at least one 0."""
     empty = graph.add("Equal", codes, graph.constant(np.array(NOTHING)))
     place = graph.add("Sub", _ranks(graph, codes), graph.constant(np.array(1)))
     # All that is 0 goes to the last column, which stays 0.
@@ -172,7 +172,7 @@ def _ranks(graph: Graph, codes: str) -> str:
 
 
 def _neighbours(graph: Graph, codes: str) -> tuple[str, str]:
-    """The codes before and behind each, 0 at the ends."""
+    """Return the codes before and behind each, 0 at the ends."""
     wide = _padded(graph, codes, before=1, behind=1)
     starts, axis = graph.constant(np.array([0])), graph.constant(np.array([1]))
     before = graph.add("Slice", wide, starts, graph.constant(np.array([-2])), axis)
