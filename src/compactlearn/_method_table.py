@@ -119,22 +119,9 @@ _RELATED = (
     MethodRow("DeepCMLL", "compactlearn.related._deep_cmll:DeepCMLLClassifier"),
 )
 
-#: Methods of the related work that are not in the library, and why.
-NOT_HERE: dict[str, str] = {
-    "CoH": "CoH (co-hashing; Shen et al., Compact multi-label learning, AAAI 2018) is not in the "
-    "library: neither its objective nor its optimiser is in what we have of the paper, and one "
-    "that we made up would not be CoH. What is near: SLEEC, whose codes keep the inner products "
-    "of label vectors and whose neighbours vote, and CCA with nearest neighbours in its space.",
-    "MOPLMS": "MOPLMS (Balasubramanian and Lebanon, The landmark selection method for multiple "
-    "output prediction, ICML 2012) is not in the library: how the number of landmarks is fixed, "
-    "and how the other labels are decoded, is in no source that we have read. What is near: CSSP, "
-    "whose greedy choice of labels stands for all of them.",
-    "REML": "REML (Xu, Tao and Xu, Robust extreme multi-label learning, KDD 2016) is not in the "
-    "library: of its sum of a low-rank and a sparse component we have the abstract, and neither "
-    "objective nor optimiser. What is of its kind: ShortlistClassifier, which adds a sparse "
-    "regression of each label to the scores of a compact model; docs/methods/related.md lists the "
-    "differences.",
-}
+#: Methods of the related work that are not in the library, since their objectives or algorithms
+#: are in no source available to us (docs/methods/related.md), and what is close to them.
+NOT_HERE = {"CoH": "SLEEC", "MOPLMS": "CSSP", "REML": "ShortlistClassifier"}
 
 #: Every method by its name, in the order of the paper's tables and then of its related work.
 ROWS: dict[str, MethodRow] = {

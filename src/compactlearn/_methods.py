@@ -48,7 +48,10 @@ def method(name: str, *, protocol: str = "paper", **params: Any) -> Any:
     ValueError: There is no method 'CPLTS'; ... Did you mean 'CPLST'?
     """
     if isinstance(name, str) and name in NOT_HERE:
-        raise ValueError(NOT_HERE[name])
+        raise ValueError(
+            f"{name} is not in the library: its objective or its algorithm is in no source "
+            f"available to us (docs/methods/related.md); close to it is {NOT_HERE[name]}."
+        )
     row = ROWS.get(name) if isinstance(name, str) else None
     if row is None:
         known = ", ".join(METHODS)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn import CompactClassifier, Original, method
+from compactlearn import CompactClassifier, Original
 from compactlearn.related import CSSP
 from compactlearn.related._cssp import drawn, greedy, leverages
 from tests.makers import make_data, modest, ridge_scores
@@ -116,8 +116,3 @@ def test_dependent_labels_are_cut_in_words():
     with pytest.warns(UserWarning, match="4 label components were asked for, but only 3"):
         found = CSSP(4).fit(X, Y)
     assert found.selected_.size == 3
-
-
-def test_landmarks_by_group_sparsity_are_refused_in_words():
-    with pytest.raises(ValueError, match=r"MOPLMS .* is not in the library: how the number"):
-        method("MOPLMS")

@@ -1,8 +1,8 @@
 """Fitted models in smaller numbers: parts that predicting needs, each array in another type.
 
-A model of float32 holds and multiplies float32. One of float16 holds float32 as well, since nothing
-multiplies halves well, but each number is one that float16 has, and they are saved as such: every
-column times a power of two, which costs no digit, so that no unit is too large or too small.
+A model of float32 holds and multiplies float32. One of float16 holds float32 as well, but each
+number is one that float16 has, and they are saved as such: every column times a power of two, which
+costs no digit, so that no unit is too large or too small.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Half:
 
     @classmethod
     def of(cls, array: NDArray[Any]) -> Half:
-        """Round an array of finite numbers. One that was rounded so is not changed any more."""
+        """Round an array of finite numbers; rounding again changes nothing."""
         largest = np.abs(array).max(axis=0, initial=0.0) if array.size else np.zeros(1)
         mantissa, exponent = np.frexp(np.asarray(largest, dtype=np.float64))
         # A largest entry that will be rounded up to a power of two counts as that already.
@@ -65,7 +65,7 @@ class Half:
         return cls(np.ldexp(array, -exponents.astype(np.int32)).astype(np.float16), exponents)
 
     def array(self) -> NDArray[np.float32]:
-        """The numbers, as they are multiplied."""
+        """Return the numbers, as they are multiplied."""
         return np.ldexp(self.values.astype(np.float32), self.exponents.astype(np.int32))
 
 
@@ -105,11 +105,9 @@ class Compressible:
         Parameters
         ----------
         dtype : {"float64", "float32", "float16"}, default="float32"
-            What numbers are stored in. float64 drops parts and rounds nothing; float32 has seven
-            digits, float16 three, in any units: it is for storing, and computed with in float32.
-            Parts of other packages (a regressor, a feature map) are kept as they are. A kernel
-            model whose scores would change by more than a twentieth of the largest (float16), or
-            by more than a thousandth (float32), is stored in the next wider type.
+            What numbers are stored in. float64 rounds nothing; float32 has seven digits, float16
+            three, in any units. Parts of other packages are kept as they are. A kernel model whose
+            scores would change too much is stored in the next wider type.
         X, Y : as in ``fit``, optional
             Rows, best not those of ``fit``, on which both models are judged.
         scoring : str or scorer, default="average_precision"
@@ -118,9 +116,9 @@ class Compressible:
         Returns
         -------
         classifier
-            Of the same kind, fitted. Its ``compression_`` is a dictionary: "dtype", that of the
-            stored numbers, "bytes_before" and "bytes_after" and, where X and Y were given,
-            "scoring", "before" and "after".
+            Of the same kind, fitted. Its ``compression_`` is a dictionary: "dtype",
+            "bytes_before", "bytes_after" and, where X and Y were given, "scoring", "before" and
+            "after".
         """
         check_is_fitted(self)
         name = _type_named(dtype)
@@ -155,7 +153,7 @@ def _is_half(state: dict[str, Any]) -> bool:
 
 
 def _judged(model: Any, X: Any, Y: Any, judge: Any) -> float:
-    """The metric itself, whatever the labels and the scores look like."""
+    """Return the metric itself, whatever the labels and the scores look like."""
     found = {} if judge.options else evaluate(model, X, Y)
     if judge.name in found:
         return found[judge.name]
@@ -165,19 +163,13 @@ def _judged(model: Any, X: Any, Y: Any, judge: Any) -> float:
 
 
 def forget_compression(classifier: Any) -> None:
-    """Of a classifier that is fitted again."""
+    """Remove what compressing left, of a classifier that is fitted again."""
     for name in ("_stored_as", "compression_"):
         vars(classifier).pop(name, None)
 
 
-def stored_bytes(classifier: Any, parts: Any) -> int:
-    """Bytes that some parts of a classifier are saved as."""
-    half = vars(classifier).get("_stored_as") == "float16"
-    return bytes_in(packed(parts) if half else parts)
-
-
 def compressed(model: Compressible, dtype: str) -> Any:
-    """The model in numbers of this type, or of the next wider one that keeps its scores."""
+    """Return the model in this type, or in the next wider one that keeps its scores."""
     slim, rows = _without_spare(model), _rows_to_compare(model)
     for name in TYPES[TYPES.index(dtype) :: -1]:
         other = object.__new__(type(slim))
@@ -203,11 +195,9 @@ def _without_spare(model: Any) -> Any:
 
 
 def _rows_to_compare(model: Any) -> Any:
-    """Rows whose scores show what rounding costs; None where it costs no more than its terms.
+    """Return some landmarks and points half-way between them; None without a kernel.
 
-    Kernel values are rounded as powers and exponentials of products, and weights of landmarks
-    cancel: what is left of a score may have no digit. So scores of a kernel model are compared on
-    some of its landmarks, and on as many points half-way between two of them.
+    Weights of landmarks cancel: what rounding leaves of a score may have no digit.
     """
     parts = getattr(model, "parts_", None)
     if parts is None:
@@ -230,23 +220,15 @@ def _agree(model: Any, other: Any, rows: Any, share: float) -> bool:
 
 
 def compressed_parts(thing: Any, dtype: str) -> Any:
-    """Whatever holds models and arrays, with these in numbers of this type."""
+    """Return whatever holds models and arrays with these in numbers of this type."""
     return _changed(thing, _smaller(dtype), {})
 
 
 def lightened(thing: Any, scores: Callable[[Any], NDArray[Any]]) -> Any:
     """Return a large model, or what holds models, in a smaller type where its scores allow it.
 
-    A model of more than ``LARGE`` bytes is stored in float32, and one of more than ``HUGE`` bytes
-    in float16, each where no score of some rows changes by more than ``AGREEMENT``. Otherwise, and
-    where it is small, it is returned as it is.
-
-    Parameters
-    ----------
-    thing : object
-        Whatever holds models and arrays.
-    scores : callable
-        Returns probabilities, or scores of that scale, of some rows by such a thing.
+    Above ``LARGE`` bytes that is float32, above ``HUGE`` bytes float16, each where none of the
+    ``scores`` of some rows changes by more than ``AGREEMENT``.
     """
     best, before = thing, None
     for dtype, most in (("float32", LARGE), ("float16", HUGE)):
@@ -273,12 +255,12 @@ def _smaller(dtype: str) -> Change:
 
 
 def packed(state: Any) -> Any:
-    """A state with its arrays in float16; those of other models inside pack themselves."""
+    """Return a state with its arrays in float16; other models inside pack themselves."""
     return _changed(state, lambda thing: Half.of(thing) if _fits_half(thing) else thing, {})
 
 
 def unpacked(state: Any) -> Any:
-    """The reverse."""
+    """Undo :func:`packed`."""
     return _changed(state, lambda thing: thing.array() if isinstance(thing, Half) else thing, {})
 
 
@@ -296,7 +278,7 @@ def _type_named(dtype: Any) -> str:
 
 
 def _rounded(array: NDArray[Any], dtype: str) -> NDArray[Any]:
-    """The numbers of an array that a type has, in the type that they are multiplied in."""
+    """Return an array rounded to a type, in the type that it is multiplied in."""
     if array.dtype.itemsize <= np.dtype(dtype).itemsize:
         return array
     if dtype == "float16" and np.isfinite(array).all():
@@ -321,7 +303,7 @@ Memo = dict[int, tuple[Any, Any]]  # with the thing itself, so that its address 
 
 
 def _changed(thing: Any, change: Change, memo: Memo) -> Any:
-    """A copy in which every array of floats is changed; the same array stays the same array.
+    """Return a copy with every array of floats changed; the same array stays the same array.
 
     Goes through containers and what this package defines. Parts of other packages are kept as they
     are, and so is what a ``change`` returns of another thing.
@@ -363,7 +345,7 @@ def _changed_sparse(matrix: Any, change: Change) -> Any:
 
 
 def _changed_state(thing: Any, change: Change, memo: Memo) -> dict[str, Any]:
-    """What a thing of ours is saved as, changed; but for parameters, and the names of classes."""
+    """Return the changed state of a thing of ours, but for parameters and names of classes."""
     state = vars(thing) if isinstance(thing, Compressible) else thing.__getstate__()
     kept = {"classes", "classes_"}
     if isinstance(thing, BaseEstimator):

@@ -33,9 +33,7 @@ class FittedModel:
     """Rows are mapped and scaled, projected, turned into codes, decoded, and compared.
 
     Its arrays are those of the classifier's attributes, none is a copy. ``offset`` is added to the
-    decoded codes; the threshold of two classes is taken off their scores instead. What is
-    multiplied out because rows then need fewer multiplications is made when it is first needed,
-    and not saved.
+    decoded codes; the threshold of two classes is taken off their scores instead.
     """
 
     row_map: RowMap
@@ -47,13 +45,11 @@ class FittedModel:
     offset: Array  # (M,)
     threshold: float | Array  # in the units of the scores
     labels: LabelSpace
-    multiplied_out: frozenset[str] = (
-        frozenset()
-    )  # methods of a classifier that have lost their part
+    multiplied_out: frozenset[str] = frozenset()  # methods that have lost their part
 
     @property
     def boundary(self) -> float:
-        """What is taken off the scores of two classes."""
+        """Number taken off the scores of two classes."""
         return self.labels.placed(self.threshold)[1]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -84,7 +80,7 @@ class FittedModel:
 
     @property
     def steps(self) -> tuple[Array, ...]:
-        """The matrices of that chain; where labels are their own codes there is no decoder."""
+        """Matrices of that chain, without a decoder where labels are their own codes."""
         decoder = None if scipy.sparse.issparse(self.decoder) else self.decoder
         steps = (wrap(self.projection), wrap(self.regressor.coef_).T, wrap(decoder))
         return tuple(step for step in steps if step is not None)
@@ -94,7 +90,7 @@ class FittedModel:
         return LinearScorer((wrap(self.decoder),), wrap(self.offset) - self.boundary)
 
     def _over_blocks(self, X: Any, function: Callable[[Any], Any]) -> Any:
-        """``function`` of the mapped rows, put together again."""
+        """Return ``function`` of the mapped rows."""
         blocks = self.row_map.mapped_blocks(X, self.n_columns)
         parts = [function(block) for _, block in blocks]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -115,7 +111,7 @@ class FittedModel:
         return self._decoding.scores(self._codes(mapped))
 
     def require(self, method: str) -> None:
-        """Refuse what a compressed model no longer has the parts for."""
+        """Raise AttributeError for a method that a compressed model has no parts for."""
         if method in self.multiplied_out:
             raise AttributeError(
                 f"This compressed model has no {method}: the matrices that it would stop between "
@@ -123,8 +119,7 @@ class FittedModel:
             )
 
     def cheapest(self) -> FittedModel:
-        """The same scores by as few numbers as will do: some matrices multiplied out, as they are
-        when rows are scored."""
+        """Return the same scores by fewer numbers: some matrices multiplied out."""
         linear = self.linear
         if linear is None:
             return self
@@ -149,23 +144,23 @@ class FittedModel:
         )
 
     def projected(self, X: Any) -> Any:
-        """What the learner sees of checked rows; without a projection these, mapped and scaled."""
+        """Return checked rows as the learner sees them: mapped, scaled, projected."""
         self.require("transform")
         if self.row_map.as_kernel and self.projection is None:
             return self.row_map.feature_map.transform(X)  # features that factor the kernel
         return self._over_blocks(X, self._projected)
 
     def codes(self, X: Any) -> Array:
-        """(N, m) predicted codes of checked rows."""
+        """Return (N, m) predicted codes of checked rows."""
         self.require("predict_codes")
         return self._over_blocks(X, self._codes)
 
     def scores(self, X: Any) -> Array:
-        """(N, M) scores of checked rows; the boundary of two classes is at 0."""
+        """Return (N, M) scores of checked rows; the boundary of two classes is at 0."""
         return self._over_blocks(X, self._scores)
 
     def score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores a few rows at a time."""
+        """Yield the scores of a few rows at a time."""
         for rows, block in self.row_map.mapped_blocks(X, self.n_columns):
             if self.linear is None:  # a foreign learner predicts all codes, decoded in portions
                 parts = self._decoding.blocks(self._codes(block))
@@ -177,14 +172,14 @@ class FittedModel:
     # ---- answers ------------------------------------------------------------------------------
 
     def predicted(self, X: Any, threshold: float | Array) -> NDArray[Any]:
-        """0/1 labels of checked rows, or the classes of a vector y."""
+        """Return 0/1 labels of checked rows, or the classes of a vector y."""
         n_rows = X.shape[0]
         if self.labels.kind == "multilabel":
             return self.labels.decided(self.score_blocks(X), n_rows, threshold, X)
         return self.labels.decided([(slice(0, n_rows), self.scores(X))], n_rows, threshold, X)
 
     def probabilities(self, X: Any) -> Array:
-        """Sigmoids of log-odds: of labels, or of the classes of a vector y."""
+        """Return probabilities of labels, or of the classes of a vector y."""
         p = sigmoids_of(self.scores(X) + self.boundary)
         if self.labels.kind == "binary":
             return np.hstack([1.0 - p, p])
