@@ -1,10 +1,9 @@
-"""What is kept of a pass over blocks so that one that was killed goes on.
+"""Checkpoints of passes over blocks, from which a fit that was killed resumes.
 
-A checkpoint is a folder with one file for each pass: the sum so far, how many blocks are in it, and
-a digest of each of these. The files are safetensors: written whole or not at all, checked when they
-are read, and nothing in them is executed. A fit that is begun again with
-the same folder takes the sums of passes that had ended from it, and goes on with the one that had
-not; as every step between the passes is the same again, so is the result, to the bit.
+A checkpoint is a folder with one safetensors file for each pass: the sum so far, how many blocks
+are in it, and a digest of each. Files are written whole or not at all, checked when they are read,
+and nothing in them is executed. As every step between the passes is the same again, so is the
+result, to the bit.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Fits from a source of rows: which sums are needed, in how many passes, and what is made of them.
+"""Sums of rows that come in blocks, as a classifier needs them.
 
-Nothing here knows where the rows are: a :class:`~compactlearn.linalg._row_source.RowSource` may be
-files, an iterator or a cluster.
-
-Two ways. *Moments*: one pass sums all products of columns, and everything follows from them
-exactly; the rows that decoder and threshold are learnt from are set aside in the same pass.
+*Moments*: one pass sums all products of columns, and everything follows from them exactly.
 *Passes*: where features and labels are too many for such a matrix, one pass for the means, a few
-for the codes, one for the learner.
+for the codes, one for the learner. Rows that decoder and threshold are learnt from are held out in
+the first pass.
 """
 
 from __future__ import annotations
@@ -57,7 +54,7 @@ TOGETHER_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Summed:
-    """Everything that a classifier has to know of rows that came in blocks."""
+    """Rows that came in blocks, as the embedding sees them."""
 
     pair: Pair
     n_passes: int
@@ -69,25 +66,8 @@ class Summed:
 def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Summed:
     """Sum up the rows as a classifier of these parameters needs them.
 
-    Parameters
-    ----------
-    classifier : CompactClassifier
-        Whose parameters count. Nothing of it is changed.
-    embedding : Embedding
-        That of the classifier, not fitted. "auto" label components may become fewer.
-    source : RowSource
-        The rows.
+    "auto" label components of the embedding, which is not fitted, may become fewer.
     """
-    refuse_foreign_parts(classifier)
-    refuse_sums(embedding)
-    most = most_held(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
-    if by_passes(embedding, source):
-        return _from_passes(classifier, embedding, source, most)
-    return _from_moments(classifier, source, most)
-
-
-def refuse_foreign_parts(classifier: Any) -> None:
-    """Refuse what cannot be fitted by sums."""
     for name in ("regressor", "feature_map"):
         if getattr(classifier, name) is not None:
             raise ValueError(
@@ -95,23 +75,28 @@ def refuse_foreign_parts(classifier: Any) -> None:
                 f"{name}={getattr(classifier, name)!r} was given; set {name}=None, or fit rows "
                 "that fit in the memory."
             )
+    refuse_sums(embedding)
+    most = most_held(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
+    if by_passes(embedding, source):
+        return _from_passes(classifier, embedding, source, most)
+    return _from_moments(classifier, source, most)
 
 
 def fits_in_blocks(classifier: Any) -> bool:
-    """Whether sums are all that a classifier of these parameters needs."""
+    """Return whether sums are all that a classifier of these parameters needs."""
     foreign = classifier.regressor is not None or classifier.feature_map is not None
     return not foreign and not classifier.make_embedding().traits.needs_rows
 
 
 def _learns(classifier: Any) -> bool:
-    """Whether decoder or threshold are learnt from rows."""
+    """Return whether decoder or threshold are learnt from rows."""
     return isinstance(classifier.threshold, str) or classifier.decoder != "linear"
 
 
 def by_passes(embedding: Embedding, source: RowSource) -> bool:
-    """Whether codes are found by several passes; if not, from moments.
+    """Return whether codes are found by several passes; if not, from moments.
 
-    Refuses, before anything is read, what neither way can do here.
+    Raises ValueError, before anything is read, for what neither can do here.
     """
     asked, order = embedding.traits.regime, source.n_features + source.n_labels
     if asked in ("dual", "krylov"):
@@ -154,7 +139,7 @@ def _require_room(order: int, why_not: str | None) -> None:
 
 
 def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
-    """Why codes are not to be had by a few passes; None where they are."""
+    """Return why codes cannot be found by a few passes; None where they can."""
     if not isinstance(embedding, CMLL):
         return f"only CMLL does that, and the embedding is {type(embedding).__name__}; use CMLL"
     D, M = source.n_features, source.n_labels
@@ -186,7 +171,7 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
 
 
 def block_moments(block: Block) -> Moments:
-    """The moments of a block."""
+    """Return the moments of a block."""
     return Moments.from_arrays(working_form(block.X), block.Y, block.weights)
 
 
@@ -250,7 +235,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
 def _find_all(
     classifier: Any, embedding: CMLL, pair: PassesPair, others: PassesPair | None
 ) -> None:
-    """Codes and products for the learner of both models, in the same passes where memory allows."""
+    """Find codes and products for both models, in the same passes where memory allows."""
     pairs = [pair] if others is None else [pair, others]
     asked = [(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs]
     if _together(pair.n_left + pair.n_right, max(want.size for _, want in asked), len(pairs)):
@@ -272,18 +257,18 @@ def _find_all(
 
 
 def _search_bytes(order: int, size: int) -> int:
-    """What finding codes takes, with the sums of blocks that threads make meanwhile."""
+    """Return the bytes of a search for codes, with the sums of blocks of all threads."""
     shares = 8 * order * few_passes.block_width(size) * (own_cores() + 3)
     return few_passes.needed_bytes(order, size) + shares
 
 
 def _together(order: int, size: int, models: int) -> bool:
-    """Whether codes of so many models are sought in the same passes."""
+    """Return whether codes of so many models are sought in the same passes."""
     return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
 
 
 def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
-    """Where "auto" label components would not fit in the memory, ask for fewer, and say so."""
+    """Ask for fewer "auto" label components where they would not fit in the memory."""
     order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
     free = memory.available_bytes()
 
@@ -308,7 +293,7 @@ def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
 
 
 def _as_new(rows: Rows, seen: NDArray[np.bool_]) -> Rows:
-    """Held-out rows without features that no other row has."""
+    """Return held-out rows without features that no other row has."""
     return replace(rows, X=keep_features(rows.X, seen))
 
 
@@ -317,7 +302,7 @@ def _scaled(rows: Rows, scale: Array | None) -> Rows:
 
 
 def _counts(count: float, rows: Rows) -> bool:
-    """Whether there is any weight on either side."""
+    """Return whether there is any weight on either side."""
     return count > 0 and (rows.weights is None or bool(rows.weights.any()))
 
 
