@@ -71,6 +71,9 @@ def test_convert_writes_what_can_be_read_again(run, tmp_path, ending):
     told = run("datasets", "convert", f"copy.{ending}", "again.arff", *options).out
     assert "2 rows, 1 features" in told
     assert run("datasets", "convert", "emotions", "emotions.txt").out.startswith("Dataset 'emoti")
+    (tmp_path / "odd.csv").write_text("a, b, c\ty\n1\t0\n2\t1\n")
+    words = ["--delimiter", "tab", "--labels", "y"]
+    assert "2 rows, 1 features" in run("datasets", "convert", "odd.csv", "odd.txt", *words).out
 
 
 @pytest.mark.parametrize("columns", ["60", "80"])

@@ -228,12 +228,14 @@ def test_evaluate_is_that_of_python(run, fitted):
 
 def test_tags_that_the_model_does_not_know_are_counted(notes, run, tmp_path):
     run("fit", notes, *COLUMNS, "-o", "n.model", "--method", "cmll")
-    odd = ("unheard of", ["never seen"])
+    odd, bare = ("unheard of", ["never seen"]), ("rain", [])
     more = [(text, [*tags, *["soup"] * ("pasta" in tags)]) for text, tags in NOTES]
-    write_notes(tmp_path / "more.csv", [*more, odd])
+    write_notes(tmp_path / "more.csv", [*more, odd, bare])
     told = json.loads(run("evaluate", "n.model", "more.csv", "--json").out)
     assert told["unknown_tags"] == 2
-    assert told["metrics"] == evaluate(load_model("n.model"), [*TEXTS, odd[0]], [*TAGS, []])
+    assert told["metrics"] == evaluate(
+        load_model("n.model"), [*TEXTS, odd[0], bare[0]], [*TAGS, [], []]
+    )
     err = run("evaluate", "n.model", "more.csv").err
     assert "2 tags that the model does not know were left out. 1 rows have no others.\n" in err
 

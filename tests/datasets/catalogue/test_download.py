@@ -112,9 +112,11 @@ def test_what_arrives_in_the_end_is_whole(server, folder, path, n_requests):
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    assert fetch_file(wanted(server, path), folder).read_bytes() == CONTENT
-    done.set()
-    watcher.join()
+    try:
+        assert fetch_file(wanted(server, path), folder).read_bytes() == CONTENT
+    finally:
+        done.set()
+        watcher.join()
     assert seen <= {SHA}, "the final name appears only when the file is whole"
     assert os.listdir(folder) == ["toy.arff"]
     assert len(server.requests) == n_requests
