@@ -136,7 +136,7 @@ REFUSED = [
     ("t.parquet", b"PAR1 but not really", {}, "cannot be read as Parquet"),
     ("t.parquet", as_parquet(), {"text": "bodi"}, "none is called 'bodi'.*'body'"),
     ("t.parquet", as_parquet(), {"encoding": "latin-1"}, "which has an encoding of its own"),
-    ("t", TABLE, {}, "its name does not tell which it is.*--format"),
+    ("t", TABLE, {}, "its name does not tell which it is.*--input-format"),
     ("t", "body\nx\n", {"text": None, "tags": "topics"}, "got None for .* no tags"),
     ("t", "", {"text": None, "tags": None}, "it holds no row"),
     ("t.csv", "body\nx\n", {"text": None}, "text must be the name of the one with the texts"),

@@ -93,14 +93,13 @@ def test_the_xml_file_says_what_the_relation_says(folder, data):
         assert found.label_names == data.label_names
 
 
+@pytest.mark.parametrize("name", ["t.arff", "t.parquet"])
 @given(data=datasets(named=False))
-def test_without_names(folder, data):
-    write_parquet(data, folder / "n.parquet")
-    found = read(folder / "n.parquet")
-    assert found.feature_names is None
-    assert found.label_names is None
-    write_arff(data, folder / "n.arff")
-    assert read(folder / "n.arff").feature_names == tuple(f"x{j}" for j in range(data.n_features))
+def test_names_are_made_up(folder, name, data):
+    WRITERS[name](data, folder / name)
+    found = read(folder / name)
+    assert found.feature_names == tuple(f"x{j}" for j in range(data.n_features))
+    assert found.label_names == tuple(f"y{j}" for j in range(data.n_labels))
 
 
 def test_missing_values_survive_where_there_is_a_word_for_them(tmp_path):

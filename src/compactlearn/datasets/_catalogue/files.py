@@ -56,15 +56,7 @@ def find(file: File, folder: Path) -> Path | None:
 
 
 def obtain(file: File, entry: Entry, folder: Path, *, download: bool = True) -> Path:
-    """Return the path of a file with the right checksum, fetched if it is absent.
-
-    Raises
-    ------
-    ValueError
-        If a file is there and has another content.
-    FileNotFoundError
-        If it is absent and cannot be fetched. The sentence says which file to put where.
-    """
+    """Return the path of a file with the right checksum, fetched if it is absent."""
     path = find(file, folder)
     if path is not None:
         if not _is_genuine(path, file):

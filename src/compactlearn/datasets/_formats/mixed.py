@@ -75,28 +75,10 @@ def read_mixed(
 ) -> MixedTable:
     """Read a CSV, TSV, JSON lines or Parquet table whose columns hold numbers or categories.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    labels : path, str, list of str, int or None
-        Which columns are labels, as in `read`; None where `tags` is given.
-    categories : "auto" or list of str
-        The columns of categories; "auto" takes those with a value that is no number.
-    tags, sep : str
-        The column with the tags of each row, and what stands between them.
-    ignore : list of str
-        Columns to leave out.
-    known : MixedColumns, optional
-        What a model was fitted to. Then its columns are read, in its order, and the parameters
-        above are not used.
-    with_labels : bool
-        Whether labels are needed too.
-    **options
-        ``format``, ``delimiter``, ``header``, ``encoding`` and ``limits`` of `read_texts`.
+    Categories are the columns that are named, or with "auto" those with a value that is no number.
+    Labels are columns, as in `read`, or names in the column ``tags``. For a fitted model its
+    columns are ``known``, which takes the place of all of these. Options are those of `read_texts`.
 
-    Examples
-    --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "cars.csv")

@@ -190,12 +190,7 @@ def _parts(
             )
     blocks = ((_values(batch, wanted, arrow), None) for batch in batches)
     for part in table_parts(path, schema.names, feature_columns, label_columns, blocks, size):
-        yield replace(
-            part,
-            feature_names=part.feature_names if note.get("feature_names", True) else None,
-            label_names=part.label_names if note.get("label_names", True) else None,
-            name=note.get("name"),
-        )
+        yield replace(part, name=note.get("name"))
 
 
 def _values(batch: Any, wanted: list[int], arrow: Any) -> np.ndarray:
@@ -217,7 +212,7 @@ def _note(path: Path, schema: Any) -> dict[str, Any]:
         note = json.loads(text)
     except (ValueError, RecursionError):
         note = None
-    kinds = {"n_labels": int, "feature_names": bool, "label_names": bool, "name": str}
+    kinds = {"n_labels": int, "name": str}
     if not isinstance(note, dict) or any(type(note.get(k)) is not t for k, t in kinds.items()):
         raise DataFileError(path, "the note of compactlearn in its metadata is damaged.")
     return note
@@ -226,8 +221,8 @@ def _note(path: Path, schema: Any) -> dict[str, Any]:
 def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """Write a Parquet file, whole or not at all; needs the extra "data" (pyarrow).
 
-    Features come first, as float64, labels last, as int8. Names that the data set lacks are
-    made up ("x0", "y0") and left out again on reading.
+    Features come first, as float64, labels last, as int8. Columns without names are called x0,
+    x1, ... and y0, y1, ...
 
     Parameters
     ----------
@@ -242,12 +237,7 @@ def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         *(dataset.feature_names or [f"x{j}" for j in range(dataset.n_features)]),
         *(dataset.label_names or [f"y{j}" for j in range(dataset.n_labels)]),
     ]
-    note = {
-        "n_labels": -dataset.n_labels,
-        "feature_names": dataset.feature_names is not None,
-        "label_names": dataset.label_names is not None,
-        "name": dataset.name,
-    }
+    note = {"n_labels": -dataset.n_labels, "name": dataset.name}
     kinds = [arrow.float64()] * dataset.n_features + [arrow.int8()] * dataset.n_labels
     schema = arrow.schema(
         list(zip(names, kinds, strict=True)), metadata={_KEY: json.dumps(note).encode()}

@@ -49,14 +49,9 @@ class Scan:
 class Grammar:
     """Which marks may follow which.
 
-    Parameters
-    ----------
-    rules : dict from str to int
-        A key is the mark before, "0" if a number stands between, and the mark; the value is SKIP
-        or the number's role. What is not listed is not allowed.
+    A rule is the mark before, "0" if a number stands between, and the mark; its value is SKIP or
+    the role of the number. What is not listed is not allowed.
 
-    Examples
-    --------
     >>> pairs = Grammar({"\\n0:": INDEX, ":0 ": VALUE, ":0\\n": VALUE, " 0:": INDEX})
     >>> scan = pairs.scan(b"3:1.5 4:-2\\n7:1\\n")
     >>> scan.of(INDEX), scan.of(VALUE), scan.per_row(VALUE)
