@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["atomic", "clear_leftovers"]
-
 _NEW_FILE = 0o666  # less what the umask of the process forbids
 
 

@@ -8,13 +8,11 @@ from typing import Any, TypeVar, cast
 
 from compactlearn.core._lazy import load
 
-__all__ = ["is_dask", "is_dask_array", "is_dask_frame", "lazy_on_dask", "refuse_dask"]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def is_dask(data: Any) -> bool:
-    """Whether ``data`` is a collection of Dask's, of whatever kind.
+    """Return whether ``data`` is a collection of Dask's, of whatever kind.
 
     >>> is_dask([[1.0, 2.0]])
     False
@@ -25,24 +23,22 @@ def is_dask(data: Any) -> bool:
 
 
 def is_dask_array(data: Any) -> bool:
-    """Whether ``data`` is a ``dask.array.Array``."""
+    """Return whether ``data`` is a ``dask.array.Array``."""
     # Asked of the type: a Delayed object claims to have every attribute.
     return is_dask(data) and hasattr(type(data), "chunks")
 
 
 def is_dask_frame(data: Any) -> bool:
-    """Whether ``data`` is a ``DataFrame`` or a ``Series`` of ``dask.dataframe``."""
+    """Return whether ``data`` is a ``DataFrame`` or a ``Series`` of ``dask.dataframe``."""
     return is_dask(data) and hasattr(type(data), "divisions")
 
 
 def refuse_dask(data: Any, name: str) -> None:
-    """Refuse Dask's collections where rows are needed in memory: nothing is gathered unasked."""
+    """Raise TypeError for Dask's collections where rows are needed in memory."""
     if is_dask(data):
         raise TypeError(
-            f"{name} must hold data in memory here, and is a Dask {type(data).__name__}, whose "
-            f"blocks would have to be gathered; pass {name}.compute() if they fit in the memory, "
-            "or use a method that reads them block by block (those of CompactClassifier, "
-            "CMLLClassifier and the searches over them are listed in the guide to Dask)."
+            f"{name} must hold data in memory here, and is a Dask {type(data).__name__}; pass "
+            f"{name}.compute(), or use a method that reads blocks (see the guide to Dask)."
         )
 
 

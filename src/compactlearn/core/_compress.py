@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def with_cells_once(matrix: Any) -> Any:
-    """A sparse matrix in CSR form in which a cell that was stored twice is stored as its sum.
+    """Return a sparse matrix in CSR form in which a cell that was stored twice is their sum.
 
     The matrix that was given stays as it is; where it has that form already, it is returned.
 

@@ -13,8 +13,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
-__all__ = ["Clock", "TimeUp", "checkpoint", "limited", "watched"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 Clock = Callable[[], float]
@@ -44,15 +42,8 @@ _current: ContextVar[_Deadline | None] = ContextVar("compactlearn_deadline", def
 def limited(seconds: float | None, clock: Clock = time.perf_counter) -> Iterator[None]:
     """Stop the work of the block at the first :func:`checkpoint` after ``seconds``.
 
-    Parameters
-    ----------
-    seconds : float or None
-        None sets no limit. A limit around the block stays in force.
-    clock : callable
-        Returns the time in seconds.
+    None sets no limit. A limit around the block stays in force.
 
-    Examples
-    --------
     >>> ticks = iter(range(10))
     >>> with limited(3, clock=lambda: next(ticks)):
     ...     checkpoint()

@@ -38,7 +38,7 @@ LEAST_LEFT = 0.05  # of 1 - f - m: what is divided by it is noise beyond use
 
 @dataclass(frozen=True)
 class Correction:
-    """The rates at which labels are flipped."""
+    """Rates at which labels are flipped."""
 
     false_positive: Array  # (M,) of absent labels, seen as present
     false_negative: Array  # (M,) of present labels, seen as absent
@@ -49,7 +49,7 @@ class Correction:
         return 1.0 - self.false_positive - self.false_negative
 
     def corrected(self, Y: Any, unknown: Any = None) -> Any:
-        """The labels, a csr_array of ones, corrected; those that are unknown stay 0.
+        """Return the labels, a csr_array of ones, corrected; those that are unknown stay 0.
 
         Without false positives the result is as sparse as the labels.
 
@@ -74,7 +74,7 @@ class Correction:
 
 
 def check_rates(label_noise: Any, n_labels: int) -> Correction:
-    """A pair of rates, numbers or one for each label."""
+    """Return a pair of rates, numbers or one for each label, checked."""
     try:
         pair = [np.asarray(rate, dtype=np.float64) for rate in label_noise]
     except (TypeError, ValueError):
@@ -96,7 +96,7 @@ def check_rates(label_noise: Any, n_labels: int) -> Correction:
 
 
 def check_propensities(propensities: Any, n_labels: int) -> Correction:
-    """The chance that a present label is seen, for each label."""
+    """Return the correction for the probability that a present label is seen, for each label."""
     try:
         p = np.asarray(propensities, dtype=np.float64)
     except (TypeError, ValueError):

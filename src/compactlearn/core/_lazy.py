@@ -1,8 +1,6 @@
-"""The entry point for parts of this package that are loaded only when somebody asks for them.
+"""The entry point for parts of this package that are loaded when they are asked for.
 
-``import compactlearn`` and ``compactlearn --help`` would otherwise wait for scikit-learn and
-everything that rests on it. What is loaded here is named in tables (the public names
-in ``compactlearn/__init__.py``, the commands in ``cli/_app.py``), never inside a function.
+``import compactlearn`` and ``compactlearn --help`` would otherwise wait for scikit-learn.
 """
 
 import importlib
@@ -11,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-__all__ = ["load", "names_on_demand"]
-
 
 def load(module: str) -> ModuleType:
-    """The module of that full name, imported where it is not yet.
+    """Return the module of that full name, imported where it is not yet.
 
     >>> load("compactlearn.core._lazy").__name__
     'compactlearn.core._lazy'
@@ -26,23 +22,11 @@ def load(module: str) -> ModuleType:
 def names_on_demand(
     package: str, homes: Mapping[str, Sequence[str]], parts: Sequence[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package whose names are found when they are asked for.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names are found when asked for.
 
-    Parameters
-    ----------
-    package : str
-        The package's ``__name__``.
-    homes : mapping of str to list of str
-        Of each module inside the package the names that the package shows.
-    parts : list of str
-        Modules inside the package that are found as its attributes.
+    ``homes`` has the names that the package shows by module, ``parts`` modules that are found as
+    its attributes.
 
-    Returns
-    -------
-    two functions, to be bound to ``__getattr__`` and ``__dir__`` in the package
-
-    Examples
-    --------
     >>> find, names = names_on_demand("compactlearn.core", {"_lazy": ["load"]}, ["_plain"])
     >>> find("load") is load, find("_plain").__name__
     (True, 'compactlearn.core._plain')

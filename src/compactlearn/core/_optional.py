@@ -1,17 +1,15 @@
-"""The one door to packages that compactlearn can use but does not need."""
+"""The entry point for packages that compactlearn can use but does not need."""
 
 import importlib
 from types import ModuleType
 
-__all__ = ["NotInstalled", "require"]
-
 
 class NotInstalled(ImportError):
-    """A package that was asked for is absent; the sentence says how to install it."""
+    """A package is absent; the message says how to install it."""
 
 
 def require(module: str, *, extra: str, purpose: str, package: str = "compactlearn") -> ModuleType:
-    """Import an optional module, or say what to install and for what.
+    """Import an optional module, or raise NotInstalled with what to install and for what.
 
     Parameters
     ----------

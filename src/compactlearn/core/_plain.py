@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["call", "plain", "python_value"]
-
 
 def plain(value: Any) -> Any:
-    """The value without NumPy: its scalars and arrays as Python's own, in whatever they lie.
+    """Return the value with Python's own numbers and lists in place of NumPy's.
 
     >>> plain({"alpha": np.float64(1), "m": np.int64(1), "sizes": [np.float64(0.5)]})
     {'alpha': 1.0, 'm': 1, 'sizes': [0.5]}
@@ -26,7 +24,7 @@ def plain(value: Any) -> Any:
 
 
 def python_value(value: Any) -> str:
-    """The value as one would write it in Python; a ratio of 1.0 is not a count of 1.
+    """Return the value as one would write it in Python; a ratio of 1.0 is not a count of 1.
 
     >>> python_value(1.0), python_value(1), python_value("auto"), python_value(np.float64(0.5))
     ('1.0', '1', "'auto'", '0.5')
@@ -35,7 +33,7 @@ def python_value(value: Any) -> str:
 
 
 def call(name: str, arguments: Mapping[str, Any]) -> str:
-    """A call with keywords, as Python source.
+    """Return a call with keywords, as Python source.
 
     >>> call("CMLLClassifier", {"alpha": np.float64(10), "n_label_components": 1.0})
     'CMLLClassifier(alpha=10.0, n_label_components=1.0)'

@@ -1,10 +1,8 @@
-"""Blocks of rows that can be gone through again: what fits take in the place of X."""
+"""Blocks of rows that can be read again: what fits take in the place of X."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
-
-__all__ = ["RowBlocks"]
 
 
 class RowBlocks(ABC):

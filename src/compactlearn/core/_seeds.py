@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 
 def seeded(random_state: Any) -> np.random.RandomState:
-    """A generator from any accepted seed; scikit-learn's check does not take a Generator."""
+    """Return a generator from any accepted seed; scikit-learn's check takes no Generator."""
     if isinstance(random_state, np.random.Generator):
         return check_random_state(int(random_state.integers(2**31 - 1)))
     return check_random_state(random_state)

@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["shown"]
-
 # Control characters of both blocks, line and paragraph separators, characters that turn the
 # direction of what follows, and halves of surrogate pairs, which no encoding can write.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

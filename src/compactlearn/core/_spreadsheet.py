@@ -3,8 +3,6 @@
 import contextlib
 from collections.abc import Iterable
 
-__all__ = ["csv_line", "no_formula"]
-
 _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
 
 

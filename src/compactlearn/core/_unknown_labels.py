@@ -16,7 +16,7 @@ from compactlearn.core._warn import warn_user
 def rows_that_count(
     targets: Targets, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.intp] | None:
-    """The rows that a fit learns from, or None where these are all.
+    """Return the rows that a fit learns from, or None where these are all.
 
     A row of weight 0 has no part in it, and neither has one of whose labels none is known.
 
@@ -37,7 +37,7 @@ def rows_that_count(
 
 
 def with_absent(targets: Targets) -> Targets:
-    """Labels that no row knows become absent ones, with a warning: nothing shows what they are."""
+    """Return targets in which labels that no row knows are absent, with a warning."""
     if targets.unknown is None:
         return targets
     never = never_known(targets.unknown)
@@ -54,13 +54,13 @@ def with_absent(targets: Targets) -> Targets:
 
 
 def never_known(unknown: Any) -> NDArray[np.intp]:
-    """The columns that are marked in every row."""
+    """Return the columns that are marked in every row."""
     n_rows, n_labels = unknown.shape
     return np.flatnonzero(np.bincount(unknown.indices, minlength=n_labels) == n_rows)
 
 
 def known_somewhere(unknown: Any) -> Any:
-    """The marks without those of columns that no row knows, which so are absent; None without any.
+    """Return the marks without those of columns that no row knows; None if there are no others.
 
     >>> marks = scipy.sparse.csr_array([[1.0, 1.0], [1.0, 0.0]])
     >>> known_somewhere(marks).toarray()
@@ -78,7 +78,7 @@ def known_somewhere(unknown: Any) -> Any:
 
 
 def refuse_on_dask(unknown: Any, owner: str) -> None:
-    """Refuse marks of unknown labels beside rows on a cluster."""
+    """Raise ValueError for marks of unknown labels with rows on a cluster."""
     if unknown is not None:
         raise ValueError(
             f"{owner} takes unknown labels of rows in memory, and was given a Dask collection; "

@@ -1,4 +1,4 @@
-"""How much a fitted model weighs: the arrays it is saved with, each counted once."""
+"""Size of fitted models: the arrays they are saved with, each counted once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _POINTER = 8  # bytes of a place in a list
 
 
 def owned(array: NDArray[Any]) -> NDArray[Any]:
-    """The array in C order and in memory of its own.
+    """Return the array in C order and in memory of its own.
 
     A part of a larger array keeps all of that in memory, and a transposed one would be saved in
     another order than it was multiplied in.
@@ -33,7 +33,7 @@ def owned(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def bytes_in(thing: Any) -> int:
-    """Bytes of the arrays, and of the names, that a thing is saved with.
+    """Return the bytes of the arrays, and of the names, that a thing is saved with.
 
     >>> values = np.zeros((3, 4))
     >>> bytes_in({"once": values, "again": values.T})
@@ -66,7 +66,7 @@ def n_parameters_in(thing: Any) -> int:
 
 
 def _parts(thing: Any, of_sparse: Any = vars) -> Iterator[NDArray[Any] | str]:
-    """Every array and text that a thing is saved with, those of its parts included."""
+    """Yield every array and text that a thing is saved with, those of its parts included."""
     # What was seen is kept: a state that is made on request and dropped would free its address.
     seen: dict[int, Any] = {}
     waiting = [thing]
@@ -91,7 +91,7 @@ def _parts(thing: Any, of_sparse: Any = vars) -> Iterator[NDArray[Any] | str]:
 
 
 def _state(thing: Any) -> Any:
-    """What a thing is saved as; nothing where it cannot be."""
+    """Return what a thing is saved as; None where it cannot be."""
     if inspect.ismodule(thing) or isinstance(thing, np.generic):
         return None
     try:
