@@ -27,6 +27,7 @@ def system(tmp_path, monkeypatch):
 
 MEMINFO = {"proc/meminfo": f"MemTotal: 99 kB\nMemAvailable: {8 * GIB // 1024} kB"}
 OWN_V2 = {"proc/self/cgroup": "0::/box"}
+OUTSIDE = {"proc/self/cgroup": "0::/../../elsewhere"}
 OWN_V1 = {"proc/self/cgroup": "9:cpu,cpuacct:/other\n4:memory:/box"}
 
 
@@ -46,38 +47,23 @@ def v1(folder, limit, usage, inactive=0):
     }
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        pytest.param(MEMINFO, 8 * GIB, id="bare machine"),
-        pytest.param(MEMINFO | OWN_V2 | v2("box/", 4 * GIB, GIB), 3 * GIB, id="v2 group"),
-        pytest.param(
-            MEMINFO | OWN_V2 | v2("box/", 4 * GIB, 3 * GIB, 2 * GIB), 3 * GIB, id="v2 file cache"
-        ),
-        pytest.param(MEMINFO | OWN_V2 | v2("", 2 * GIB, GIB), GIB, id="v2 mounted at the root"),
-        pytest.param(
-            MEMINFO | OWN_V2 | v2("", 2 * GIB, GIB) | v2("box/", "max", GIB), GIB, id="v2 parent"
-        ),
-        pytest.param(MEMINFO | OWN_V2 | v2("box/", "max", GIB), 8 * GIB, id="v2 unlimited"),
-        pytest.param(OWN_V2 | v2("box/", GIB, 2 * GIB), 0, id="over the limit"),
-        pytest.param(MEMINFO | OWN_V1 | v1("box/", 4 * GIB, GIB), 3 * GIB, id="v1 group"),
-        pytest.param(
-            MEMINFO | OWN_V1 | v1("box/", 4 * GIB, 3 * GIB, GIB), 2 * GIB, id="v1 file cache"
-        ),
-        pytest.param(
-            MEMINFO | OWN_V1 | v1("box/", 9223372036854771712, GIB), 8 * GIB, id="v1 unlimited"
-        ),
-        pytest.param({}, None, id="unknown"),
-    ],
-)
+ROOMS = {
+    "bare machine": (MEMINFO, 8 * GIB),
+    "v2 file cache": (MEMINFO | OWN_V2 | v2("box/", 4 * GIB, 3 * GIB, 2 * GIB), 3 * GIB),
+    "v2 parent": (MEMINFO | OWN_V2 | v2("", 2 * GIB, GIB) | v2("box/", "max", GIB), GIB),
+    "v2 unlimited": (MEMINFO | OWN_V2 | v2("box/", "max", GIB), 8 * GIB),
+    "over the limit": (OWN_V2 | v2("box/", GIB, 2 * GIB), 0),
+    "outside the mount": (OUTSIDE | v2("", 2 * GIB, GIB), GIB),
+    "v1 file cache": (MEMINFO | OWN_V1 | v1("box/", 4 * GIB, 3 * GIB, GIB), 2 * GIB),
+    "v1 unlimited": (MEMINFO | OWN_V1 | v1("box/", 9223372036854771712, GIB), 8 * GIB),
+    "unknown": ({}, None),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), ROOMS.values(), ids=ROOMS.keys())
 def test_available_bytes_is_the_smallest_known_room(system, files, expected):
     system(files)
     assert memory.available_bytes() == expected
-
-
-def test_a_group_outside_the_mount_falls_back_to_the_root(system):
-    system({"proc/self/cgroup": "0::/../../elsewhere"} | v2("", 2 * GIB, GIB))
-    assert memory.available_bytes() == GIB
 
 
 def test_a_refusal_says_estimate_room_and_remedy(monkeypatch):
@@ -96,11 +82,3 @@ def test_a_refusal_says_estimate_room_and_remedy(monkeypatch):
 def test_what_fits_or_cannot_be_judged_passes(monkeypatch, free):
     monkeypatch.setattr(memory, "available_bytes", lambda: free)
     memory.require_memory(100, what="Everything", remedy="Nothing.")
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (5 * GIB, "5.0 GiB"), (2**42, "4.0 TiB")],
-)
-def test_human_bytes(count, text):
-    assert memory.human_bytes(count) == text

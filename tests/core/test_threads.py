@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -89,39 +90,27 @@ def test_what_the_user_has_set_is_left_alone(name, undecided, monkeypatch):
     assert threads_of_a_fit() == [4] * len(BLAS)
 
 
-def test_a_number_is_never_raised(undecided):
+def test_a_limit_that_the_user_holds_is_never_raised_in_any_thread(undecided):
     with threadpool_limits(2, user_api="blas"):
         assert threads_of_a_fit() == [2] * len(BLAS)
-        assert numbers() == [2] * len(BLAS)
-
-
-def test_a_limit_that_the_user_holds_in_another_thread_is_kept(undecided):
-    with threadpool_limits(2, user_api="blas"):
-        seen = []
-        thread = threading.Thread(target=lambda: seen.append(threads_of_a_fit()))
-        thread.start()
-        thread.join()
-        assert seen == [[2] * len(BLAS)]
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(threads_of_a_fit).result() == [2] * len(BLAS)
         assert numbers() == [2] * len(BLAS)
     assert numbers() == [4] * len(BLAS)
 
 
+def limited_to_one():
+    with threadpool_limits(1, user_api="blas"):
+        return numbers()
+
+
 def test_others_may_set_the_number_afterwards_from_any_thread(undecided):
     """threadpoolctl leaves the say with the thread that was first to set it."""
-    thread = threading.Thread(target=threads_of_a_fit)
-    thread.start()
-    thread.join()
+    with ThreadPoolExecutor(1) as one:
+        one.submit(threads_of_a_fit).result()
     threads_of_a_fit()
-    seen = []
-
-    def limit():
-        with threadpool_limits(1, user_api="blas"):
-            seen.append(numbers())
-
-    thread = threading.Thread(target=limit)
-    thread.start()
-    thread.join()
-    assert seen == [[1] * len(BLAS)]
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(limited_to_one).result() == [1] * len(BLAS)
 
 
 def test_a_number_that_someone_else_sets_meanwhile_stays(undecided):
@@ -131,12 +120,6 @@ def test_a_number_that_someone_else_sets_meanwhile_stays(undecided):
     with pytest.raises(ZeroDivisionError), blas_threads(1):
         raise ZeroDivisionError
     assert numbers() == [3] * len(BLAS)
-
-
-def test_something_that_runs_for_a_moment_is_no_rival(undecided, monkeypatch):
-    seen = iter([3, 0])
-    monkeypatch.setattr(threads, "_others_running", lambda: next(seen))
-    assert free_cores() == 4
 
 
 def test_blocks_that_overlap_share_the_cores_and_the_last_one_gives_them_back(undecided):
@@ -158,11 +141,9 @@ def test_blocks_that_overlap_share_the_cores_and_the_last_one_gives_them_back(un
             first_out.wait(10)
             during.append(numbers())
 
-    both = [threading.Thread(target=work) for work in (first, second)]
-    for thread in both:
-        thread.start()
-    for thread in both:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(first), pool.submit(second)]:
+            done.result()
     assert during == [[1] * len(BLAS), [4] * len(BLAS)]
     assert numbers() == [4] * len(BLAS)
 
@@ -266,6 +247,12 @@ def test_tasks_of_this_process_are_no_others(monkeypatch, tmp_path):
         (folder / "stat").write_text(f"{task} (odd) name R) {state} 0 0\n")
     monkeypatch.setattr(threads, "_PROC", str(tmp_path))
     assert threads._others_running() == 3
+    seen = iter([3, 0])
+    with monkeypatch.context() as patch:  # what runs for a moment does not count
+        patch.setattr(threads, "_others_running", lambda: next(seen))
+        patch.setattr(os, "cpu_count", lambda: 4)
+        patch.setattr(threads, "own_cores", lambda: 4)
+        assert free_cores() == 4
     (tmp_path / "loadavg").unlink()
     assert threads._others_running() == 0, "a system that does not say"
 
