@@ -192,6 +192,7 @@ def _learn(
         del U
     kept = result if P is None else replace(result, projection=pair.left.expressed(P))
     embedding.adopt(kept, classes=labels.vector_classes, names=labels.names)
+    del kept  # its codes have products as tall as there are features
     embedding.n_features_in_ = pair.n_left
     names = getattr(classifier, "feature_names_in_", None)
     if names is not None and classifier.feature_map is None:
