@@ -24,7 +24,7 @@ def components_of(monkeypatch, free, shape=LARGE, **options):
         warnings.simplefilter("always")
         affordable(embedding, shape, shape.n_left, learns=True)
     plan = embedding.plan(shape.n_left, shape.n_right, shape.n_left)
-    needs = min(needed_bytes(shape, plan.demand(learns=True)).values())
+    needs = min(needed_bytes(shape, plan).values())
     return plan.n_codes, needs, [str(warning.message) for warning in said]
 
 
@@ -61,9 +61,7 @@ def test_a_classifier_uses_what_fits_and_its_parameter_stays(monkeypatch):
     rng = np.random.default_rng(0)
     X = sp.random_array((300, 200), density=0.05, rng=rng, format="csr")
     Y = sp.csr_array((rng.random((300, 120)) < 0.05).astype(float))
-    needs = needed_bytes(
-        Shape.of(X, Y), CMLL(n_label_components=30).plan(200, 120, 200).demand(learns=True)
-    )
+    needs = needed_bytes(Shape.of(X, Y), CMLL(n_label_components=30).plan(200, 120, 200))
     monkeypatch.setattr(memory, "available_bytes", lambda: min(needs.values()) + 1)
     with pytest.warns(UserWarning, match="30 are used"):
         model = CMLLClassifier(threshold=0.5).fit(X, Y)

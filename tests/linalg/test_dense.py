@@ -20,7 +20,7 @@ from compactlearn.linalg import _eigen as eigen
 from compactlearn.linalg import _rows_ridge as rows_ridge
 from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._moments import Moments
-from compactlearn.linalg._routes import Demand, Shape, choose, needed_bytes, seconds
+from compactlearn.linalg._routes import Plan, Shape, choose, needed_bytes, seconds
 from compactlearn.linalg._rows_pair import RowsPair
 
 PACKAGE = Path(dense.__file__).resolve().parents[1]
@@ -109,7 +109,7 @@ def test_automatic_choices_form_nothing_of_an_unproven_order():
     tall = Shape(limit + 1, 10**6, 10, 10**10, 10**5, left_sparse=False)
     for problem in ("joint", "right", "left", "hat"):
         for shape in (wide, tall):
-            demand = Demand(5, problem=problem)
+            demand = Plan(5, problem=problem)
             chosen = choose(shape, needed_bytes(shape, demand), seconds(shape, demand), None)
             assert chosen == ("randomized" if problem == "joint" else "krylov")
 

@@ -13,7 +13,7 @@ from compactlearn.linalg._gradients import solve_ridge_iteratively
 from compactlearn.linalg._learning import learn
 from compactlearn.linalg._operators import Operator, Plain, centred
 from compactlearn.linalg._ridge import BIASES
-from compactlearn.linalg._routes import Demand, Shape, needed_bytes, ridge_by_products
+from compactlearn.linalg._routes import Plan, Shape, needed_bytes, ridge_by_products
 from compactlearn.linalg._rows_pair import RowsPair
 from tests.makers import literal_ridge
 
@@ -156,5 +156,5 @@ def test_when_products_take_the_place_of_a_factorisation():
     assert ridge_by_products(middle, 5)
     assert not ridge_by_products(middle, 5_000)
     assert not ridge_by_products(Shape(3_000, 10**6, 50, 30_000, 10**4, left_sparse=True), 1)
-    kept = Demand(20, keeps_left=True, n_codes=20)
+    kept = Plan(20, keeps_features=True, n_codes=20)
     assert needed_bytes(long, kept)["krylov"] < 8 * 13_000**2

@@ -17,7 +17,7 @@ from compactlearn.linalg._routes import (
     ENOUGH,
     PATIENCE,
     REGIMES,
-    Demand,
+    Plan,
     Shape,
     choose,
     needed_bytes,
@@ -41,12 +41,12 @@ def chosen(shape, demand):
     [(TALL, 50, "moments"), (WIDE, 5, "dual"), (SPARSE, 80, "krylov"), (HUGE, 100, "randomized")],
 )
 def test_shape_decides(shape, components, expected):
-    assert chosen(shape, Demand(components)) == expected
+    assert chosen(shape, Plan(components)) == expected
 
 
 @pytest.mark.parametrize("shape", [TALL, WIDE, SPARSE, HUGE])
 def test_the_fastest_that_fits_or_else_the_leanest(shape):
-    needs, costs = needed_bytes(shape, Demand(20)), seconds(shape, Demand(20))
+    needs, costs = needed_bytes(shape, Plan(20)), seconds(shape, Plan(20))
     for room in (0, *needs.values(), 10**30):
         fitting = [regime for regime in REGIMES if needs[regime] <= room]
         quick = [r for r in fitting if r != "randomized" and costs[r] <= PATIENCE]

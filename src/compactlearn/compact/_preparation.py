@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from compactlearn.linalg._graded import deviations_of, inverse_deviations
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._routes import (
-    Demand,
+    Plan,
     Shape,
     kernel_copies,
     kernel_refit_bytes,
@@ -146,7 +146,7 @@ def _prepare_kernel(
 ) -> TrainingRows:
     """Prepare an exact kernel as such: its matrix replaces the products of features."""
     n_rows, n_features = X.shape
-    demand = embedding.plan(n_rows, Y.shape[1], n_features).demand(learns=True)
+    demand = embedding.plan(n_rows, Y.shape[1], n_features)
     require_room_for_kernel(n_rows, demand, free_bytes(X))
     takes = kernel_seconds(n_rows, demand)
     _announce(classifier, takes)
@@ -209,12 +209,13 @@ def _goes_through_kernel(
     return not embedding.plan(shape[0], n_labels, shape[1]).keeps_features
 
 
-def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learns: bool) -> Demand:
+def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learns: bool) -> Plan:
     """Return what the embedding asks for; "auto" label components are fewer where memory is short,
     and the embedding is changed to ask for these."""
 
-    def demand() -> Demand:
-        return embedding.plan(shape.n_left, shape.n_right, given_features).demand(learns=learns)
+    def demand() -> Plan:
+        plan = embedding.plan(shape.n_left, shape.n_right, given_features)
+        return replace(plan, keeps_features=plan.keeps_features and learns)
 
     def needed() -> int:
         needs = needed_bytes(shape, demand())
@@ -226,7 +227,7 @@ def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learn
     return demand()
 
 
-def require_room_for_kernel(n_rows: int, demand: Demand, free: int | None = None) -> None:
+def require_room_for_kernel(n_rows: int, demand: Plan, free: int | None = None) -> None:
     """Raise MemoryError for a kernel matrix that, with what is made of it, would not fit."""
     memory.require_memory(
         8 * int(kernel_copies(n_rows, demand) * n_rows**2),

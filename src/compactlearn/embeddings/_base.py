@@ -27,7 +27,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -65,38 +65,9 @@ from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._codes import Codes, code_rows
 from compactlearn.linalg._eigen import Status
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._routes import Demand
+from compactlearn.linalg._routes import Plan
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a fit will need, known from the shape alone."""
-
-    components: int  # leading eigenvectors to be found; 0 where there is no eigenproblem
-    keeps_features: bool  # the learner will see all the features
-    n_codes: int  # targets of the learner
-    extra_directions: int = 0  # columns of P beyond those that the codes ask for
-    problem: str = "joint"  # whose eigenproblem: see linalg.regimes.PROBLEMS
-    hat: bool = False  # whether a hat matrix is formed
-
-    def demand(self, *, learns: bool) -> Demand:
-        """Return what the solvers need to know of the plan.
-
-        Parameters
-        ----------
-        learns : bool
-            Whether the built-in ridge is the learner; a foreign one solves nothing here.
-        """
-        return Demand(
-            self.components,
-            self.keeps_features and learns,
-            self.n_codes,
-            self.extra_directions,
-            self.problem,
-            self.hat,
-        )
 
 
 @dataclass(frozen=True)
@@ -296,7 +267,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
-            route = plan_route(X, Y, plan.demand(learns=False), self.traits.regime)
+            route = plan_route(X, Y, replace(plan, keeps_features=False), self.traits.regime)
             pair = build_pair(X, Y, regime=route.regime)
             result = self.solve(pair)
             codes = code_rows(result.codes, X, right_beside(Y, X), pair.mean_left)

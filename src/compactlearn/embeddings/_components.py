@@ -52,7 +52,14 @@ def shrink_auto(embedding: Any, n_labels: int, needed: Callable[[], int], free: 
 
 
 def label_count(value: Any, n_labels: int) -> int:
-    """Return the number of label components of a method that cannot keep the labels as they are."""
+    """Return the number of label components of a method that cannot keep the labels as they are.
+
+    Parameters
+    ----------
+    value : int, float or "auto"
+        What the user asked for: a number, or a share of the labels.
+    n_labels : int
+    """
     count = component_count(value, n_labels, "n_label_components", "labels", default_label_size)
     assert count is not None
     return count

@@ -15,7 +15,7 @@ from compactlearn.linalg._arrays import beside, right_beside
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._routes import Demand, Shape, choose, needed_bytes, seconds
+from compactlearn.linalg._routes import Plan, Shape, choose, needed_bytes, seconds
 from compactlearn.linalg._rows_pair import RowsPair
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ class Route:
     seconds: float
 
 
-def plan_route(left: Any, right: Any, demand: Demand, regime: str = "auto") -> Route:
+def plan_route(left: Any, right: Any, demand: Plan, regime: str = "auto") -> Route:
     """Return the regime asked for, or the one that suits two checked blocks.
 
     Raises MemoryError, before anything is allocated, if it would not fit in the memory.

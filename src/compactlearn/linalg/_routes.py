@@ -81,18 +81,18 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Demand:
-    """The needs of a method."""
+class Plan:
+    """The needs of a method, known from the shape of the blocks alone."""
 
-    components: int  # leading codes to be found
-    keeps_left: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
+    components: int  # leading codes to be found; 0 where there is no eigenproblem
+    keeps_features: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
     n_codes: int = 0  # targets of that ridge; at least the components
     extra_directions: int = 0  # principal directions of the left block beside the codes'
     problem: str = "joint"  # one of PROBLEMS
     hat: bool = False  # a hat matrix is formed, whatever the eigenproblem
 
 
-def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
+def seconds(shape: Shape, demand: Plan) -> dict[str, float]:
     """Estimated time of a fit in each regime."""
     exact = _exact_seconds(shape, demand)
     side, k = _side(shape), demand.components
@@ -102,7 +102,7 @@ def seconds(shape: Shape, demand: Demand) -> dict[str, float]:
     return {**exact, "randomized": exact["krylov"] - saved}
 
 
-def widening_seconds(shape: Shape, demand: Demand) -> float:
+def widening_seconds(shape: Shape, demand: Plan) -> float:
     """Estimated time of directions beside the codes' by products of the left block (the completion
     "krylov") and of the ridge on all of them, where rows are multiplied."""
     k, extra = max(demand.components, demand.n_codes), demand.extra_directions
@@ -134,20 +134,20 @@ def _krylov_codes(shape: Shape, side: int, k: int, columns: float, passes: float
     )
 
 
-def _exact_seconds(shape: Shape, demand: Demand) -> dict[str, float]:
+def _exact_seconds(shape: Shape, demand: Plan) -> dict[str, float]:
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     per_row = shape.left_entries / max(N, 1)
     gram = _gram(shape)
     kernel = _kernel(shape)
     solve = _DENSE * D**3 / 3
     left_only = 0.0
-    if demand.keeps_left:
+    if demand.keeps_features:
         products = ridge_by_products(shape, demand.n_codes)
         left_only = _by_products(shape, demand.n_codes) if products else _factorised(shape)
     entry = _SPARSE if shape.left_sparse else _THIN
     project = shape.left_entries * k * entry + _DENSE * N * k * k
     cross = shape.right_entries * (D if not shape.left_sparse else per_row + 1) * _SPARSE
-    learn = solve if demand.keeps_left else _DENSE * D * D * k
+    learn = solve if demand.keeps_features else _DENSE * D * D * k
     if demand.problem == "right":
         small = _eigh(M, k)
         return {
@@ -232,7 +232,7 @@ def _gram(shape: Shape) -> float:
 
 
 def seconds_of_folds(
-    shape: Shape, demand: Demand, n_folds: int, n_solutions: int
+    shape: Shape, demand: Plan, n_folds: int, n_solutions: int
 ) -> dict[str, float]:
     """Estimated time of several solutions on each training part of a cross-validation.
 
@@ -256,16 +256,16 @@ def _eigh(order: int, k: int) -> float:
     return (_EIGH_ALL if many_wanted(order, k) else _EIGH_SOME) * order**3
 
 
-def kernel_seconds(n_rows: int, demand: Demand) -> float:
+def kernel_seconds(n_rows: int, demand: Plan) -> float:
     """Estimated time of a fit through a kernel matrix: products with it, and a system of its order
     where all of it is learnt from."""
     k = demand.components
     products = (3.0 * k + 40) * n_rows**2 * _THIN
-    solve = 4 * _DENSE * n_rows**3 if demand.keeps_left or demand.problem == "hat" else 0.0
+    solve = 4 * _DENSE * n_rows**3 if demand.keeps_features or demand.problem == "hat" else 0.0
     return products + solve + 12 * _DENSE * n_rows * (3 * k) ** 2
 
 
-def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
+def needed_bytes(shape: Shape, demand: Plan) -> dict[str, int]:
     """Estimated peak bytes of a fit in each regime, beyond the data themselves."""
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     codes, extra = max(k, demand.n_codes), demand.extra_directions
@@ -273,9 +273,9 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     centred_copy = 0 if shape.left_sparse else 8 * N * D
     square = 8 * min(D, N) ** 2
     own_gram = 0
-    if demand.keeps_left and shape.left_sparse and ridge_by_products(shape, codes):
+    if demand.keeps_features and shape.left_sparse and ridge_by_products(shape, codes):
         own_gram = 8 * (5 * D + N) * codes
-    elif demand.keeps_left and min(D, N) <= GRAM_LIMIT:
+    elif demand.keeps_features and min(D, N) <= GRAM_LIMIT:
         own_gram = 2 * square
     if extra and too_many_for_krylov(D, extra):  # they are sought in the whole matrix
         own_gram += 4 * 8 * D * D
@@ -300,7 +300,7 @@ def needed_bytes(shape: Shape, demand: Demand) -> dict[str, int]:
     }
 
 
-def kernel_copies(n_rows: int, demand: Demand) -> float:
+def kernel_copies(n_rows: int, demand: Plan) -> float:
     """Return the number of matrices of the kernel's size that are in memory at once.
 
     Products with it need little besides. All its eigenvectors need three more; a system of its
@@ -309,14 +309,14 @@ def kernel_copies(n_rows: int, demand: Demand) -> float:
     copies = 1.3
     if demand.problem == "joint" and not krylov_pays(n_rows, demand.components, is_array=True):
         copies = 4.0
-    if demand.keeps_left:
+    if demand.keeps_features:
         copies = max(copies, 3.2)
     if demand.hat or demand.problem == "hat":
         copies = max(copies, 5.2)
     return copies
 
 
-def refit_bytes(shape: Shape, demand: Demand, regime: str, n_folds: int) -> int:
+def refit_bytes(shape: Shape, demand: Plan, regime: str, n_folds: int) -> int:
     """Estimated peak bytes of fits without one of the folds, beyond the data and the first fit.
 
     Rows are copied, those that are left out too; moments are summed fold by fold, and only the
@@ -330,7 +330,7 @@ def refit_bytes(shape: Shape, demand: Demand, regime: str, n_folds: int) -> int:
     return own + sums + data // n_folds
 
 
-def kernel_refit_bytes(n_rows: int, demand: Demand, n_folds: int) -> int:
+def kernel_refit_bytes(n_rows: int, demand: Plan, n_folds: int) -> int:
     """Return the bytes through a kernel matrix: that of a part, and its rows against the others."""
     kept = 1.0 - 1.0 / n_folds
     copies = kernel_copies(n_rows, demand) * kept**2 + kept * (1.0 - kept)

@@ -18,7 +18,7 @@ from compactlearn.crossfit._plan import planned_work
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import LARGEST_AUTO
 from compactlearn.linalg._arrays import working_form
-from compactlearn.linalg._routes import Demand, Shape, seconds, widening_seconds
+from compactlearn.linalg._routes import Plan, Shape, seconds, widening_seconds
 from compactlearn.linalg._row_sums import column_moments
 from compactlearn.model_selection._folds import Data, SummedData
 from compactlearn.model_selection._outcome import Outcome
@@ -313,14 +313,14 @@ def _widening_seconds(data: Data, params: Mapping[str, Any]) -> float:
     return widening_seconds(Shape.of(data.X, data.Y), _demand(data, params))
 
 
-def _demand(data: Data, params: Mapping[str, Any]) -> Demand:
+def _demand(data: Data, params: Mapping[str, Any]) -> Plan:
     n_features, n_labels = data.X.shape[1], data.Y.shape[1]
     embedding = CMLL(
         params["n_feature_components"],
         params["n_label_components"],
         completion=params["completion"],
     )
-    return embedding.plan(n_features, n_labels, n_features).demand(learns=True)
+    return embedding.plan(n_features, n_labels, n_features)
 
 
 def _logistic_seconds(data: Data, params: Mapping[str, Any], threshold: Any) -> float:

@@ -217,7 +217,7 @@ def _from_moments(
     free = memory.available_bytes()
     if free is not None and 8 * (n_folds + 5) * (n_features + n_labels) ** 2 > 0.7 * free:
         return False
-    demand = embedding.plan(n_features, n_labels, n_features).demand(learns=True)
+    demand = embedding.plan(n_features, n_labels, n_features)
     costs = seconds_of_folds(Shape.of(data.X, data.Y), demand, n_folds, n_solutions)
     return costs["moments"] <= min(costs.values())
 

@@ -161,7 +161,7 @@ class OutputCodesClassifier(WeightedClassifier):
         X, Y = working_form(data.X), data.targets.matrix
         m = label_count(self.n_label_components, Y.shape[1])
         plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
-        route = plan_route(X, Y, plan.demand(learns=True))
+        route = plan_route(X, Y, plan)
         pair = build_pair(X, Y, data.weights, regime=route.regime)
         found = canonical_variates(pair, m, float(self.alpha))
         self.directions_, self.coef_, self.intercept_ = (
