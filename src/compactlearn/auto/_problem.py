@@ -249,10 +249,11 @@ def given_folds(
         cv, X, labels, groups, n_rows, seed=None, together=lambda: np.arange(n_rows)
     )
     folds = Folds.of_splits(splits, n_rows)
-    if folds is None or not folds.covers_all or len(splits) < 2:
+    if folds is not None and counted is not None and not hasattr(cv, "split"):
+        folds = Folds(folds.number[counted])
+    if folds is None or not folds.covers_all:
         raise ValueError(
-            f"The validation rows of cv must be all {n_rows} rows once, in two folds or more, "
+            f"The validation rows of cv must be all {X.shape[0]} rows once, in two folds or more, "
             "since every row is scored by a model that was not trained on it; pass a K-fold."
         )
-    number = folds.number if n_rows == X.shape[0] or counted is None else folds.number[counted]
-    return np.unique(number, return_inverse=True)[1]
+    return np.unique(folds.number, return_inverse=True)[1]

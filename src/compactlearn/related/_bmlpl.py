@@ -192,12 +192,7 @@ class TopicClassifier(WeightedClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        found = self._scores(self._prepare(X)) + self.boundary_
-        if self.label_space_.kind == "binary":
-            return np.hstack([1.0 - found, found])
-        if self.label_space_.kind == "multiclass":
-            return found / found.sum(axis=1, keepdims=True)
-        return found
+        return self._class_probabilities(self._scores(self._prepare(X)) + self.boundary_)
 
 
 _AT_ONCE = 1 << 20  # entries of present labels times topics that are held at a time

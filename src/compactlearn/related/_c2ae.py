@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -42,7 +42,7 @@ from compactlearn.related._networks import (
     torch_module,
     train,
 )
-from compactlearn.related._scored import ScoredClassifier, all_rows
+from compactlearn.related._scored import PartlyKnownClassifier
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/methods/index.md
 _CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
 
 
-class C2AEClassifier(ScoredClassifier):
+class C2AEClassifier(PartlyKnownClassifier):
     """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
 
     Three networks are trained together: Fx takes features and Fe labels to codes in one latent
@@ -224,26 +224,10 @@ class C2AEClassifier(ScoredClassifier):
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, sep: str | None = None, unknown: Any = None) -> Self:
-        """Train the networks.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
-            vector, or a dense matrix of one column, is read as one class per row.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
-            True where the label is not known.
-        """
-        return self._fitted(X, y, sep=sep, unknown=unknown)
-
     def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
         get_metric_of_scores(self.scoring)  # raises ValueError for what is no metric
         self.device_ = choose_device(self.device, "C2AEClassifier")
-        return all_rows(self, X, y, **given)
+        return super()._checked(X, y, sample_weight, **given)
 
     def _learn(self, data: TrainingData) -> None:
         examples = Examples.of(data.X, data.targets.matrix, data.targets.unknown)

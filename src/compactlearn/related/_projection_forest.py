@@ -206,12 +206,7 @@ class ProjectionForestClassifier(ScoredClassifier):
         """
         shares = self._scores(self._prepare(X)) + self.boundary_
         n_trees = len(self.forest_.estimators_)
-        shares = (n_trees * shares + self.frequency_) / (n_trees + 1.0)
-        if self.label_space_.kind == "binary":
-            return np.hstack([1.0 - shares, shares])
-        if self.label_space_.kind == "multiclass":
-            return shares / shares.sum(axis=1, keepdims=True)
-        return shares
+        return self._class_probabilities((n_trees * shares + self.frequency_) / (n_trees + 1.0))
 
 
 def _few_outputs(n_labels: int) -> int:

@@ -147,6 +147,14 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
             return softmax(log_expit(margins), axis=1)
         return expit(margins)
 
+    def _class_probabilities(self, p: Array) -> Array:
+        """Return probabilities of labels; those of the classes of a vector sum to 1."""
+        if self.label_space_.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        if self.label_space_.kind == "multiclass":
+            return p / p.sum(axis=1, keepdims=True)
+        return p
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -182,6 +190,32 @@ class WeightedClassifier(ScoredClassifier):
         return self._fitted(X, y, sample_weight, sep=sep)
 
 
+class PartlyKnownClassifier(ScoredClassifier):
+    """Base of those that learn from rows of which some labels, or all, are unknown."""
+
+    def fit(self, X: Any, y: Any = None, *, sep: str | None = None, unknown: Any = None) -> Self:
+        """Learn from rows and their labels, as far as these are known.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
+            A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
+            vector is read as one class per row.
+        sep : str or None, default=None
+            The sign between names where y is a column of joined names, such as "jazz;blues".
+        unknown : Boolean array or sparse matrix of shape (n_samples, n_labels), optional
+            True where the label is not known, in place of NaN.
+        """
+        return self._fitted(X, y, sep=sep, unknown=unknown)
+
+    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+        X = check_features(self, X, reset=True)
+        owner = f"{type(self).__name__}.fit"
+        targets = check_labels(y, X.shape[0], owner=owner, features=X, **given)
+        return TrainingData(X, targets, None, None)
+
+
 class FactoredClassifier(ScoredClassifier):
     """Base of classifiers whose scores are a product of two thin matrices: X P W + b."""
 
@@ -200,16 +234,6 @@ class FactoredClassifier(ScoredClassifier):
 
     def _scored(self, X: Any) -> Array:
         return (X @ self.projection_) @ self.decoder_ + self.intercept_
-
-
-def all_rows(
-    classifier: Any, X: Any, y: Any, *, sep: str | None = None, unknown: Any = None
-) -> TrainingData:
-    """Return checked rows and labels, of which some, or all of a row, may be unknown."""
-    X = check_features(classifier, X, reset=True)
-    owner = f"{type(classifier).__name__}.fit"
-    targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
-    return TrainingData(X, targets, None, None)
 
 
 def ridge(X: Any, Z: Array, alpha: float, weights: Array | None = None) -> tuple[Array, Array]:

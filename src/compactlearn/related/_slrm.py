@@ -17,7 +17,7 @@ everything is done in coordinates of that space, in which singular values are th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -30,12 +30,12 @@ from compactlearn.core._warn import warn_user
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
-from compactlearn.related._scored import FactoredClassifier, all_rows
+from compactlearn.related._scored import FactoredClassifier, PartlyKnownClassifier
 
 Array = NDArray[np.float64]
 
 
-class SLRM(FactoredClassifier):
+class SLRM(PartlyKnownClassifier, FactoredClassifier):
     """Semi-supervised low-rank mapping: squares, a nuclear norm, and smoothness on a graph.
 
     The rank is found, not given: singular values of the coefficients are shrunk by ``alpha`` until
@@ -127,31 +127,8 @@ class SLRM(FactoredClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        unknown: Any = None,
-        sep: str | None = None,
-    ) -> Self:
-        """Find the coefficients.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1, and NaN in all of a row
-            whose labels are unknown; a vector is read as one class per row.
-        unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-            True where a label is not known, in place of NaN.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        return self._fitted(X, y, sep=sep, unknown=unknown)
-
     def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        data = all_rows(self, X, y, **given)
+        data = super()._checked(X, y, sample_weight, **given)
         return replace(data, X=data.X.astype(np.float64, copy=False))
 
     def _learn(self, data: TrainingData) -> None:
