@@ -84,13 +84,7 @@ class Demo:
         return next(cell.settings for cell in cells_of(self.spec) if cell.method == method)
 
     def figure(self, method: str, metric: str) -> Figure:
-        """One metric on the folds.
-
-        Raises
-        ------
-        RunError
-            If a fold has none.
-        """
+        """Return one metric on the folds; a RunError where a fold has none."""
         found = self.results.cell(self.data.name, method, metric)
         if not isinstance(found, Figure):
             reason = "it was not run" if found is None else found.reason

@@ -14,32 +14,15 @@ __all__ = ["Job", "written"]
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is told.
-
-    Parameters
-    ----------
-    cell : Cell
-    data_home, folder : str or None
-        Where the data sets lie, and modules of the user's own.
-    store : str or None
-        Where the worker writes the record; None: it sends the record back.
-    stale : str or None
-        When the record was written that is to be replaced; any other is left alone.
-    file : OwnFile or None
-        Where the data set is read from, if not from where its name says. It is no part of the cell:
-        the data are, wherever they lie.
-    device : str or None
-        Where grids are solved, by its name in PyTorch; None: on the CPU, by NumPy. It is no part of
-        the cell either: figures are the same but for rounding.
-    """
+    """What a worker is told; only the cell decides the answer."""
 
     cell: Cell
-    data_home: str | None = None
-    folder: str | None = None
-    store: str | None = None
-    stale: str | None = None
-    file: OwnFile | None = None
-    device: str | None = None
+    data_home: str | None = None  # where the data sets lie
+    folder: str | None = None  # where modules of the user's own lie
+    store: str | None = None  # where the worker writes the record; None: it sends the record back
+    stale: str | None = None  # when the record was written that is to be replaced
+    file: OwnFile | None = None  # where the data set is read from, if not from where its name says
+    device: str | None = None  # where grids are solved, by its name in PyTorch; None: by NumPy
 
     def to_json(self) -> str:
         """As text, for a pipe."""

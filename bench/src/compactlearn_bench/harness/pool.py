@@ -21,19 +21,7 @@ _DYING_S = 2.0  # a process whose pipe is closed ends within this, and then we k
 
 
 class Pool:
-    """Runs jobs until each has a record.
-
-    Parameters
-    ----------
-    jobs : iterable of Job
-    store : Store
-    budget : Budget
-    workers : int
-    tell : callable
-        Receives each `Event`.
-    launcher : callable
-        Starts a process.
-    """
+    """Runs jobs until each has a record; `tell` receives events, `launcher` starts a process."""
 
     def __init__(
         self,

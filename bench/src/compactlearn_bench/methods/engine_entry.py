@@ -40,28 +40,20 @@ Configuration = Mapping[str, Any]
 class EngineEntry:
     """A method that is a ``CompactClassifier``.
 
-    Parameters
-    ----------
-    row : MethodRow
-        Its row in the table of methods.
-    make : callable
-        The unfitted classifier, of the settings and a seed; without what the axes vary.
-    learnt_decoder : bool
-        Whether its decoder is learnt. The inner folds then judge all configurations with the linear
-        one, and only the ``finalists`` best again with the decoder itself, which costs a
-        fit for each. Of a single finalist ``inner_score`` is None: it need not be judged again.
+    `make` returns the unfitted classifier, of the settings and a seed, without what the axes vary.
+    Where its decoder is learnt, the inner folds judge all configurations with the linear one, and
+    only the ``finalists`` best again with the decoder itself, which costs a fit for each; of a
+    single finalist ``inner_score`` is None.
 
-    Notes
-    -----
     "paper": ``fit_seconds`` are those up to the scores of the test rows, for all configurations
     together, ``predict_seconds`` those of reading labels off them and judging.
 
     "nested": the inner folds are a shuffled K-fold by average precision; all configurations are
-    tried (no racing), or with ``search="coordinate"`` those of the paper's search over the
-    ratios, from the label ratio of ``centre``. Where the label ridge only divides the scores
-    (no offset), average precision cannot tell its values apart, and the first is taken.
-    Seconds of fitting and predicting are those of the last fit; the search has its own. Metrics of
-    probabilities are not defined for "paper", nor where the classifier has none.
+    tried, or with ``search="coordinate"`` those of the paper's search over the ratios, from the
+    label ratio of ``centre``. Where the label ridge only divides the scores (no offset), average
+    precision cannot tell its values apart, and the first is taken. Seconds of fitting and
+    predicting are those of the last fit. Metrics of probabilities are not defined for "paper", nor
+    where the classifier has none.
     """
 
     row: MethodRow

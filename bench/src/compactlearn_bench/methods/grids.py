@@ -45,26 +45,13 @@ _RATIO = (Real(0, 1, open_low=True), Integer(1))
 
 @dataclass(frozen=True)
 class Setting:
-    """What one setting may be.
+    """What one setting may be."""
 
-    Parameters
-    ----------
-    default : plain value
-        Where neither the spec nor the entry says anything else.
-    allowed : tuple of constraints
-        One of them must hold; of every item, where ``listed``.
-    listed : bool
-        Whether it is a list, of ``length`` items where that is given.
-    quiet : bool
-        Whether it is left out of the cells of who does not give it: those that were recorded
-        before it existed keep their names.
-    """
-
-    default: Any
-    allowed: tuple[Constraint, ...]
+    default: Any  # where neither the spec nor the entry says anything else
+    allowed: tuple[Constraint, ...]  # one of them must hold; of every item, where `listed`
     listed: bool = False
-    length: int | None = None
-    quiet: bool = False
+    length: int | None = None  # how many items; None is any number
+    quiet: bool = False  # left out of cells that do not give it: older records keep their names
 
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(

@@ -15,44 +15,20 @@ __all__ = ["KernelRegressor"]
 
 
 class KernelRegressor(RegressorMixin, BaseEstimator):
-    """Ridge regression with the RBF kernel of :class:`compactlearn.KernelMap`, no intercept.
-
-    Parameters
-    ----------
-    alpha : float, default=1.0
-        The penalty.
-
-    Attributes
-    ----------
-    kernel_map_ : KernelMap
-        The training rows and the kernel.
-    dual_coef_ : ndarray of shape (n_samples, n_targets)
-        What kernel values against the training rows are multiplied by.
-    """
+    """Ridge regression with the RBF kernel of :class:`compactlearn.KernelMap`, no intercept."""
 
     def __init__(self, alpha: float = 1.0) -> None:
         self.alpha = alpha
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Solve the regression.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples, n_targets)
-        """
+        """Solve the regression."""
         self.kernel_map_ = KernelMap().fit_rows(X)
         ridge = KernelRidge(alpha=self.alpha, kernel="precomputed")
         self.dual_coef_ = ridge.fit(self.kernel_map_.gram(), y).dual_coef_
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict the targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        """
+        """Return the targets of new rows."""
         check_is_fitted(self)
         return self.kernel_map_.rows(X) @ self.dual_coef_
 

@@ -19,28 +19,10 @@ __all__ = ["RatioSearch"]
 
 
 class RatioSearch:
-    """The paper's sweeps over two ratios, cross-validated.
+    """The paper's sweeps over two ratios, from the label ratio `start`, cross-validated.
 
-    Parameters
-    ----------
-    estimator : CompactClassifier
-        With ``embedding__n_feature_components`` and ``embedding__n_label_components``, or with both
-        as parameters of its own.
-    feature_ratios, label_ratios : sequence of float
-        What the sweeps try.
-    start : float
-        The label ratio of the first sweep.
-    others : mapping
-        Further parameters, tried at every pair of ratios; a pair is as good as the best of them.
-    cv : splitter
-        The folds.
-
-    Attributes
-    ----------
-    params_ : list of dict
-        What was tried, in that order.
-    scores_ : ndarray
-        The mean average precision of each.
+    `others` are further parameters, tried at every pair of ratios; a pair is as good as the best of
+    them. `params_` has what was tried, in that order, `scores_` the mean average precision of each.
     """
 
     def __init__(

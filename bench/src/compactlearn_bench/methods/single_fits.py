@@ -39,19 +39,8 @@ Configuration = Mapping[str, Any]
 class Reading:
     """How a classifier is fitted, and what is read off it.
 
-    Parameters
-    ----------
-    fit : callable
-        Fits a classifier to rows and their sparse labels, and returns it.
-    numbers : callable
-        How many numbers it keeps to predict.
-    scores : callable
-        Scores of rows; by default its ``decision_function``.
-    probable : bool
-        Whether these scores are probabilities. Where they are not, the metrics that need such are
-        of its ``predict_proba``, or not defined if it has none.
-    told : callable
-        What the record shall tell of it under "nested", in plain values.
+    Where scores are not `probable`, metrics that need probabilities are of its ``predict_proba``,
+    or not defined if it has none. `told` is for records under "nested", in plain values.
     """
 
     fit: Callable[[Any, Any, Any], Any] = lambda model, X, Y: model.fit(X, Y)
@@ -65,16 +54,8 @@ class Reading:
 class SingleFits:
     """A method that is a classifier of label matrices, with ``predict`` and scores.
 
-    Parameters
-    ----------
-    row : MethodRow
-        Its row in the table of methods.
-    make : callable
-        The unfitted classifier, of the settings, a configuration and a seed.
-    reading : Reading
-        What is read off a fitted one.
-    plain : callable, optional
-        In place of ``make`` on the inner folds, which need scores and no decisions.
+    `make` returns the unfitted classifier, of the settings, a configuration and a seed; `plain` one
+    for the inner folds, which need scores and no decisions.
     """
 
     row: MethodRow

@@ -19,34 +19,15 @@ Family = Literal["linear", "kernel", "related", "other"]
 
 @dataclass(frozen=True, eq=False)
 class MethodRow:
-    """A method and how it takes part in a benchmark.
+    """A method and how it takes part in a benchmark."""
 
-    Parameters
-    ----------
-    name : str
-        In the first three tables a name that ``compactlearn.method`` knows.
-    family : "linear", "kernel", "related" or "other"
-        The table that the report shows it in.
-    line : str
-        What it is, for the legend of a report; empty for a kernel version, which has that of the
-        method itself.
-    axes : tuple of str
-        The settings that span its grid, see ``grids.AXES``.
-    options : tuple of str
-        Further settings that it takes.
-    defaults : mapping
-        Where these differ from the defaults of ``grids.SETTINGS``.
-    made_by : str
-        In the fourth table "package.module:function" that makes an entry of this row.
-    """
-
-    name: str
-    family: Family
-    line: str
-    axes: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    made_by: str = ""
+    name: str  # where the family is not "other", one that `compactlearn.method` knows
+    family: Family  # the table that the report shows it in
+    line: str  # for the legend of a report; empty for a kernel version
+    axes: tuple[str, ...] = ()  # the settings that span its grid, see `grids.AXES`
+    options: tuple[str, ...] = ()  # further settings that it takes
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # unlike `grids.SETTINGS`
+    made_by: str = ""  # of "other": "package.module:function" that makes its entry
 
     def entry(self) -> Any:
         """Return the entry that `made_by` makes of this row."""

@@ -47,23 +47,12 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Comparison:
-    """A reference against another method on the same folds.
+    """A reference against another method on the same folds, by a two-sided test."""
 
-    Parameters
-    ----------
-    gain : float
-        Mean of the differences, positive where the reference is better.
-    deviation : float
-        Standard deviation of the differences.
-    statistic, p_value : float
-        Of the two-sided test; NaN where a score is.
-    mark : "better", "worse" or "none"
-    """
-
-    gain: float
-    deviation: float
+    gain: float  # mean of the differences, positive where the reference is better
+    deviation: float  # standard deviation of the differences
     statistic: float
-    p_value: float
+    p_value: float  # NaN where a score is
     mark: Mark
 
 
@@ -143,23 +132,11 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
 def t_test_power(
     difference: float, deviation: float, n_folds: int, *, level: float = LEVEL
 ) -> float:
-    """How likely a paired t-test on `n_folds` folds notices a true difference.
+    """Return how likely a paired t-test on `n_folds` folds notices a true difference.
 
-    Parameters
-    ----------
-    difference : float
-        True mean of the differences.
-    deviation : float
-        True standard deviation of the differences.
-    n_folds : int
-        Number of differences.
-    level : float
-        Of the test: how often it errs where there is no difference.
-
-    Notes
-    -----
     The statistic is noncentral t with k - 1 degrees of freedom and the noncentrality
-    difference / (deviation / √k). Folds are taken as independent, which flatters the test.
+    difference / (deviation / √k), both being those of the true differences. Folds are taken as
+    independent, which flatters the test.
     """
     _check_folds(n_folds)
     if deviation == 0:

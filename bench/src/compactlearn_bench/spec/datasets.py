@@ -43,34 +43,16 @@ class OwnFile:
 
 @dataclass(frozen=True)
 class SpecDataset:
-    """A data set that takes part.
-
-    Parameters
-    ----------
-    name : str
-    rows : int or None
-        How many of its rows; None is all.
-    only, without : tuples of str
-        Methods, as they are shown.
-    file : OwnFile or None
-        Where it is read from, if it is a file of the user's.
-    content : str or None
-        The SHA-256 of its values, if it is the user's own: by a file or by a name. What the library
-        knows by name is held to its checksums.
-    samples : int or None
-        How many rows there are, where that is known.
-    folds : int or None
-        How many folds; None is as many as the spec has.
-    """
+    """A data set that takes part."""
 
     name: str
-    rows: int | None = None
-    only: tuple[str, ...] | None = None
+    rows: int | None = None  # how many of its rows; None is all
+    only: tuple[str, ...] | None = None  # methods, as they are shown
     without: tuple[str, ...] = ()
-    file: OwnFile | None = None
-    content: str | None = None
-    samples: int | None = field(default=None, compare=False)
-    folds: int | None = None
+    file: OwnFile | None = None  # where it is read from, if it is a file of the user's
+    content: str | None = None  # SHA-256 of the values of a set of the user's own
+    samples: int | None = field(default=None, compare=False)  # how many rows there are, if known
+    folds: int | None = None  # how many folds; None is as many as the spec has
 
     def takes(self, method: str) -> bool:
         """Whether a method runs on this set."""

@@ -67,40 +67,20 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Budget:
-    """What one cell may take; None is as much as it likes.
+    """What one cell may take; None is as much as it likes."""
 
-    Parameters
-    ----------
-    seconds : float or None
-        From the moment at which its data are loaded.
-    memory : int or None
-        Bytes of the process that computes it, Python and the data included.
-    """
-
-    seconds: float | None = None
-    memory: int | None = None
+    seconds: float | None = None  # from the moment at which its data are loaded
+    memory: int | None = None  # bytes of its process, Python and the data included
 
 
 @dataclass(frozen=True)
 class SpecMethod:
-    """A method that takes part.
+    """A method that takes part."""
 
-    Parameters
-    ----------
-    name : str
-        Of its entry; for a classifier of the user's own whatever the spec calls it.
-    shown : str
-        As the tables call it; no two methods of a spec are shown alike.
-    settings : mapping
-        For its entry.
-    estimator : str or None
-        "package.module:object" of a classifier or entry of the user's own.
-    """
-
-    name: str
-    shown: str
+    name: str  # of its entry; for a classifier of the user's own what the spec calls it
+    shown: str  # as the tables call it; no two methods are shown alike
     settings: Mapping[str, Any] = field(default_factory=dict)
-    estimator: str | None = None
+    estimator: str | None = None  # "package.module:object" of the user's own
 
 
 @dataclass(frozen=True)

@@ -32,53 +32,31 @@ __all__ = ["MarkCheck", "Standing", "check_marks", "standing"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Ranks of the methods of one table.
+    """Ranks of the methods of one table, over the data sets on which each has a figure.
 
-    Parameters
-    ----------
-    methods, datasets : tuple of str
-        Those that take part: every method has a figure on every one of these data sets.
-    left_out : tuple of str
-        Methods and data sets that do not, because a figure is missing.
-    ranks : tuple of float
-    test : Friedman or None
-        None where there are too few.
-    critical : float or None
-        Nemenyi's critical difference at 5 %.
-    against : mapping from method to (p by ranks, p by Wilcoxon, win/tie/loss of the reference)
-        Both adjusted by Holm's procedure over the methods, and NaN on a single data set, which
-        has nothing to say about others; empty without the reference.
+    `against` has, for each method but the reference, p by ranks and p by Wilcoxon, both adjusted by
+    Holm's procedure and NaN on a single data set, and the reference's wins, ties and losses.
     """
 
     table: MetricTable
     methods: tuple[str, ...]
     datasets: tuple[str, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[str, ...]  # methods and data sets without a figure
     ranks: tuple[float, ...]
-    test: Friedman | None
-    critical: float | None
+    test: Friedman | None  # None where there are too few
+    critical: float | None  # Nemenyi's critical difference at 5 %
     against: Mapping[str, tuple[float, float, WinTieLoss]]
 
 
 @dataclass(frozen=True)
 class MarkCheck:
-    """What becomes of the tables' marks under stricter tests.
-
-    Counts of comparisons in which the reference is better and worse, by the paper's test, by the
-    corrected one, and by the corrected one with Holm's adjustment for all comparisons together.
-
-    Parameters
-    ----------
-    detectable : float
-        Median over the comparisons of the smallest difference that the paper's test notices in
-        four cases of five.
-    """
+    """What becomes of the tables' marks under stricter tests: comparisons better and worse."""
 
     n_comparisons: int
-    plain: tuple[int, int]
-    corrected: tuple[int, int]
-    adjusted: tuple[int, int]
-    detectable: float
+    plain: tuple[int, int]  # by the paper's test
+    corrected: tuple[int, int]  # by the corrected resampled t-test
+    adjusted: tuple[int, int]  # the same, with Holm's adjustment for all together
+    detectable: float  # median of what the paper's test notices in four cases of five
 
 
 def standing(table: MetricTable) -> Standing | None:
