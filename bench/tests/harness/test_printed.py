@@ -68,7 +68,7 @@ def test_a_cell_sees_the_rows_and_labels_that_its_settings_ask_for(monkeypatch):
     monkeypatch.setattr(type(entry), "answer", answer)
     data = load("enron")
     left_out = list(data.label_names[4:])
-    common = {"metrics": ["ranking_loss", "average_precision"], **entry.settings(PRINTED)}
+    common = {"metrics": ["ranking_loss", "average_precision", "one_error"], **entry.settings(PRINTED)}
     cell = Cell("enron", "ORI", "paper", 1, 3, settings=common)
     cut = {"train_rows": 200, "left_out_labels": left_out, "empty_rows": "counted"}
     other = Cell("enron", "ORI", "paper", 1, 3, settings={**common, **cut})
@@ -85,6 +85,8 @@ def test_a_cell_sees_the_rows_and_labels_that_its_settings_ask_for(monkeypatch):
     raw = entry.answer(part)
     np.testing.assert_allclose(records[1].values[0, 0], (1 - empty) * raw.values[0, 0])
     np.testing.assert_allclose(records[1].values[0, 1], raw.values[0, 1])
+    wrong_first = (1 - empty) * raw.values[0, 2] + empty
+    np.testing.assert_allclose(records[1].values[0, 2], wrong_first)
     wrong = Cell("enron", "ORI", "paper", 0, 3, settings={**common, "left_out_labels": ["x"]})
     assert "'x' is none of its 53" in execute(Job(wrong)).reason
 
