@@ -4,10 +4,9 @@ The records of the related work lie in related/, those of ridge and CMLL in pape
 same rows and folds: `aggregate` refuses to join them if they did not.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from statistics import geometric_mean
 
 from compactlearn_bench import Spec, cells_of, read_spec
@@ -43,18 +42,10 @@ class Beside:
     found: Results
     records: Mapping[tuple[str, str], Sequence[Record]]  # of a data set and a method
 
-    @cached_property
-    def datasets(self) -> list[str]:
-        """Those of which every cell has a record, in the order of the spec."""
-        asked = Counter((cell.dataset, cell.method) for cell in cells_of(self.spec))
-        left = {place[0] for place, n in asked.items() if len(self.records.get(place, ())) < n}
-        return [data.name for data in self.spec.datasets if data.name not in left]
-
     @property
-    def waiting(self) -> str:
-        """A sentence on the others."""
-        names = [data.name for data in self.spec.datasets if data.name not in self.datasets]
-        return f" Not run yet, and left out: {', '.join(names)}." * bool(names)
+    def datasets(self) -> list[str]:
+        """Those of the spec."""
+        return [data.name for data in self.spec.datasets]
 
     @property
     def methods(self) -> list[str]:
@@ -189,7 +180,7 @@ def related_nested() -> Parts:
     yield (
         "● significantly below tuned ridge, ○ above it (paired t-test over the five folds, 10 %: "
         f"of a hundred comparisons of equals ten would have a mark). {UNTRIED} a single "
-        f"configuration: nothing was chosen, where ridge chose its penalty.{found.waiting}"
+        f"configuration: nothing was chosen, where ridge chose its penalty."
     )
 
 
@@ -200,7 +191,7 @@ def related_paper() -> Parts:
     yield from (markdown(found.table(metric)) for metric in TITLES)
     yield (
         "● significantly below ridge under the same protocol, ○ above it (paired t-test, 10 %). "
-        f"{UNTRIED} a single configuration.{found.waiting}"
+        f"{UNTRIED} a single configuration."
     )
 
 

@@ -2,7 +2,6 @@
 
 import importlib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,19 +54,6 @@ def test_records_belong_to_cells_and_a_set_is_there_as_a_whole(records):
     assert {record.cell.name for record in records} <= {cell.name for cell in cells}
     assert there == {place: asked[place] for place in there}
     assert {record.status for record in records} == {"done"}
-
-
-@pytest.mark.parametrize("selection", SELECTIONS)
-def test_a_page_says_which_sets_are_not_there(selection):
-    found = related_tables.beside(selection)
-    assert "plant" in found.datasets
-    left = [data.name for data in found.spec.datasets if data.name not in found.datasets]
-    assert found.waiting == (f" Not run yet, and left out: {', '.join(left)}." if left else "")
-    without = replace(
-        found, records={k: v for k, v in found.records.items() if k != ("plant", "CS")}
-    )
-    assert "plant" not in without.datasets
-    assert "plant" in without.waiting
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)

@@ -68,7 +68,8 @@ def test_a_cell_sees_the_rows_and_labels_that_its_settings_ask_for(monkeypatch):
     monkeypatch.setattr(type(entry), "answer", answer)
     data = load("enron")
     left_out = list(data.label_names[4:])
-    common = {"metrics": ["ranking_loss", "average_precision", "one_error"], **entry.settings(PRINTED)}
+    metrics = ["ranking_loss", "average_precision", "one_error"]
+    common = {"metrics": metrics, **entry.settings(PRINTED)}
     cell = Cell("enron", "ORI", "paper", 1, 3, settings=common)
     cut = {"train_rows": 200, "left_out_labels": left_out, "empty_rows": "counted"}
     other = Cell("enron", "ORI", "paper", 1, 3, settings={**common, **cut})
