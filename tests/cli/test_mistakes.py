@@ -99,7 +99,7 @@ FIT = [
 ]
 MODELS = [
     (["predict", "none.model", "e.arff"], "there is none at 'none.model'"),
-    (["predict", "e.arff", "e.arff"], "no model file"),
+    (["predict", "e.arff", "e.arff"], "is none of them"),
     (["predict", "cut.model", "e.arff"], "damaged|beginning of one"),
     (["predict", "changed.model", "e.arff"], "damaged"),
     (["predict", "e.model", "wrong.csv"], r"wrong\.csv: the model needs a column for each feature"),
@@ -133,8 +133,8 @@ REPORTS = [
     (["t.model", "e.model"], "t.model is a model. Write report MODEL DATA"),
     (["t.csv", "t.model"], "t.model is a model. Write report MODEL DATA"),
     (["store", "t.model"], "t.model is a model. Write report MODEL DATA"),
-    (["t.csv"], "t.csv is neither: .*no model file of compactlearn"),
-    (["empty.csv"], "empty.csv is neither: .*is empty"),
+    (["t.csv"], "t.csv is neither: .*is none of them"),
+    (["empty.csv"], "empty.csv is neither: .*is none of them"),
     (["changed.model", "t.csv"], "changed.model is neither: .*damaged"),
     (["none.model", "t.csv"], "none.model is neither: there is no such file"),
     (["store", "t.csv"], "t.csv is neither"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from compactlearn.datasets._formats.mixed import MixedColumns, MixedTable
 from compactlearn.datasets._formats.texts import Texts
 
 # The attribute of the last step that remembers; it is stored with the model like any other.
-_NOTE = "columns_"
+_KNOWN = "columns_"
 
 
 def fit_to(
@@ -48,7 +48,7 @@ def fit_to(
     >>> columns_of(model).features == data.feature_names
     True
     """
-    note: dict[str, Any]
+    known: ModelColumns | TextColumns | MixedColumns | None
     if isinstance(data, Texts):
         if data.tags is None:
             raise ValueError(
@@ -56,20 +56,16 @@ def fit_to(
                 "column of the tags (tags, or --tags on the command line)."
             )
         model.fit(list(data.texts), [list(row) for row in data.tags])
-        columns = TextColumns(None) if columns is None else columns
-        note = {"text": columns.text, "tags": columns.tags, "sep": columns.sep}
-        note |= {} if columns.header else {"header": False}
+        known = TextColumns(None) if columns is None else columns
     elif isinstance(data, MixedTable):
-        known = data.columns
-        Y = data.Y if known.tags is not None else _named(data.Y, data.n_samples, known.labels)
-        model.fit(data.X, Y)
-        note = _table_note(known.features, header=known.header)
-        note |= {"categories": list(known.categories), "tags": known.tags, "sep": known.sep}
+        tagged = data.columns.tags is not None
+        model.fit(data.X, data.Y if tagged else _named(data, data.columns.labels))
+        known = replace(data.columns, labels=tuple(names_of(last_step(model))))
     else:
         names = data.label_names
-        model.fit(data.X, data.Y if names is None else _named(data.Y, data.n_samples, names))
-        note = _table_note(data.feature_names, header=header)
-    setattr(last_step(model), _NOTE, note)
+        model.fit(data.X, data.Y if names is None else _named(data, names))
+        known = _table_columns(model, data.feature_names, header=header)
+    setattr(last_step(model), _KNOWN, known)
     return model
 
 
@@ -78,36 +74,22 @@ def fit_blocks_to(
 ) -> Any:
     """Fit a model to files that are read in blocks, and let it remember their columns."""
     model.fit_blocks(data, checkpoint=checkpoint)
-    setattr(model, _NOTE, _table_note(data.feature_names, header=header))
+    setattr(model, _KNOWN, _table_columns(model, data.feature_names, header=header))
     return model
-
-
-def _table_note(names: Sequence[str] | None, *, header: bool) -> dict[str, Any]:
-    note: dict[str, Any] = {"features": None if names is None else list(names)}
-    return note if header else {**note, "header": False}
 
 
 def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
     """Return the columns that a fitted model expects, or None if that is not known."""
-    last = last_step(model)
-    note = getattr(last, _NOTE, None)
-    note = note if isinstance(note, Mapping) else {}
-    header = note.get("header") is not False
-    if "categories" in note:
-        return MixedColumns(
-            tuple(note["features"]),
-            tuple(note["categories"]),
-            tuple(names_of(last)),
-            note.get("tags"),
-            note.get("sep", ";"),
-            header,
-        )
-    if "text" in note:
-        return TextColumns(note["text"], note.get("tags"), note.get("sep", ";"), header)
-    count = getattr(model, "n_features_in_", None)
+    known = getattr(last_step(model), _KNOWN, None)
+    if isinstance(known, ModelColumns | TextColumns | MixedColumns):
+        return known
+    return _table_columns(model, getattr(model, "feature_names_in_", None))
+
+
+def _table_columns(model: Any, features: Any, *, header: bool = True) -> ModelColumns | None:
+    count, last = getattr(model, "n_features_in_", None), last_step(model)
     if count is None:
         return None
-    features = note.get("features", getattr(model, "feature_names_in_", None))
     labels = getattr(last, "label_names_", None)
     return ModelColumns(
         int(count),
@@ -125,9 +107,9 @@ def last_step(model: Any) -> Any:
     return model
 
 
-def _named(Y: Any, n_rows: int, names: Sequence[str]) -> Any:
-    """Labels with their names, in the order of their columns."""
-    return replace(check_targets(Y, n_rows), names=list(names))
+def _named(data: Dataset | MixedTable, names: Sequence[str]) -> Any:
+    """Return labels with their names, in the order of their columns."""
+    return replace(check_targets(data.Y, data.n_samples), names=list(names))
 
 
 # ---- categories and missing values --------------------------------------------------------------
@@ -170,7 +152,7 @@ def strange_values(model: Any, table: MixedTable) -> dict[str, int]:
 
 
 def _known_values(model: Any, columns: MixedColumns) -> dict[str, Sequence[str]]:
-    """The categories of each column, in the order of the encoder."""
+    """Return the categories of each column, in the order of the encoder."""
     if not columns.categories:
         return {}
     encoder = model[0].named_transformers_["categories"]

@@ -44,6 +44,8 @@ _HOMES = {
         "IterativeStratification IterativeStratifiedShuffleSplit"
     ),
     "compactlearn.metrics._scoring": "Scorer",
+    "compactlearn.datasets._formats.for_model": "ModelColumns TextColumns",
+    "compactlearn.datasets._formats.mixed": "MixedColumns",
     "compactlearn.shortlist._classifier": "ShortlistClassifier",
     "compactlearn.shortlist._stages": "Stages",
     "compactlearn.shortlist._generation": "CandidateGenerator Sizes",
