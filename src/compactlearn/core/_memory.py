@@ -11,8 +11,6 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
-# Version 1 writes "no limit" as a huge page-rounded integer rather than as a word.
-_NO_LIMIT = 1 << 60
 
 
 def available_bytes() -> int | None:
@@ -76,11 +74,8 @@ def _own_groups() -> Iterator[tuple[int, str]]:
 
 
 def _room(folder: Path, limit: str, usage: str, reclaimable: str) -> int | None:
-    bound = _whole(_text(folder / limit))
-    if bound is None or bound >= _NO_LIMIT:
-        return None
-    used = _whole(_text(folder / usage))
-    if used is None:
+    bound, used = _whole(_text(folder / limit)), _whole(_text(folder / usage))
+    if bound is None or used is None:  # no limit
         return None
     return bound - used + _field(_text(folder / "memory.stat"), reclaimable)
 
