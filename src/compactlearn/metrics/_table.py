@@ -67,7 +67,14 @@ class Metric:
         return self.needs == "probabilities" and bool({"k", "threshold"} & {*self.defaults})
 
     def measure_for(self, n_labels: int, options: Mapping[str, Any]) -> Summed:
-        """Return the measure with checked options."""
+        """Return the measure with checked options.
+
+        Parameters
+        ----------
+        n_labels : int
+        options : mapping
+            Values of `options`; the others have their defaults.
+        """
         given = self.defaults | dict(options)
         given = {name: x for name, x in given.items() if x is not inspect.Parameter.empty}
         for name in CHECKS.keys() & given.keys():
