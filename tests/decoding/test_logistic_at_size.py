@@ -84,7 +84,11 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
     assert len(drawn.Z) < 0.5 * rows.size  # the sample is one
     new, truth = data.codes[40_000:], data.labels[40_000:].toarray()
     plain = loss(learn_logistic_decoder(train, 10.0), new, truth)
-    assert loss(learn_at_size(train, 10.0), new, truth) < 1.01 * plain
+    found = learn_at_size(train, 10.0)
+    assert loss(found, new, truth) < 1.01 * plain
+    # As many of all rows are expected to have a label as do, and not only of those drawn.
+    expected = (1 / (1 + np.exp(-scores(found, train.codes)))).sum(axis=0)
+    np.testing.assert_allclose(expected, np.asarray(Y.sum(axis=0)).ravel(), rtol=1e-3)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
