@@ -19,6 +19,7 @@ from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.embeddings._base import Embedded, automatic_balance
 from compactlearn.embeddings._components import COUNTS
 from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._operators import Sum
 from compactlearn.linalg._pairs import Pair
 
@@ -108,11 +109,13 @@ solver_, n_features_in_, feature_names_in_
         matrix = beta * seen + kept if is_array(seen) else Sum(((beta, seen), (1.0, kept)))
         return Problem(matrix, pair.n_right, None, beta=beta)
 
-    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        codes, O = found.codes, found.codes.right_weights
+    def _embedded(
+        self, pair: Pair, codes: Codes, beta: float | None, ridge: float | None
+    ) -> Embedded:
+        O = codes.right_weights
         assert O is not None
         return replace(
-            found,
+            super()._embedded(pair, codes, beta, ridge),
             dependence=float(np.trace(pair.left.inner(codes.left, codes.left))),
             recovery=float(np.vdot(O, pair.right_gram(centre=False) @ O)),
         )

@@ -86,10 +86,6 @@ class Encoder(EncodesLabels):
     def _matrix(self, pair: Pair) -> Problem:
         """The matrix of order M whose leading eigenvectors are the directions."""
 
-    def _finish(self, pair: Pair, found: Embedded) -> Embedded:
-        """Return the outcome with what is the method's own."""
-        return found
-
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
         problem = self._matrix(pair)
@@ -108,19 +104,16 @@ class Encoder(EncodesLabels):
     ) -> Embedded:
         assert codes.right_weights is not None
         assert codes.values is not None
-        return self._finish(
-            pair,
-            Embedded(
-                codes=codes,
-                projection=None,
-                decoder=codes.right_weights.T,
-                offset=_offset(pair, codes, self.offset),
-                solver=f"closed-{pair.regime}",
-                eigenvalues=codes.values,
-                beta=beta,
-                ridge=ridge,
-                objective=float(codes.values.sum()),
-            ),
+        return Embedded(
+            codes=codes,
+            projection=None,
+            decoder=codes.right_weights.T,
+            offset=_offset(pair, codes, self.offset),
+            solver=f"closed-{pair.regime}",
+            eigenvalues=codes.values,
+            beta=beta,
+            ridge=ridge,
+            objective=float(codes.values.sum()),
         )
 
     def adopt(
