@@ -372,7 +372,7 @@ def test_folds_that_are_none(model, cv):
     refused(clone(model).set_params(cv=cv), X, (Y,), "cv must be", repr(cv), "pass")
 
 
-@pytest.mark.parametrize("strategy", ["f1", "top-k", 0.5])
+@pytest.mark.parametrize("strategy", ["f1", "top-k"])
 @pytest.mark.parametrize("weights", [(), (np.ones(len(X)),)], ids=["plain", "weighted"])
 def test_a_classifier_of_one_label_in_a_tuner(strategy, weights):
     model = ThresholdTuner(LogisticRegression(), strategy=strategy)

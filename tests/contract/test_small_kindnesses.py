@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
 
-from compactlearn import CMLLClassifier, CompactClassifier, Moments, Original
+from compactlearn import CMLLClassifier, CompactClassifier, Moments
 from tests.makers import make_data
 
 
@@ -34,16 +34,6 @@ def test_one_class_in_the_first_block():
     X, _ = make_data(60)
     with pytest.raises(ValueError, match="classes= at the first call"):
         CMLLClassifier().partial_fit(X, np.zeros(60, dtype=int))
-
-
-def test_advice_fits_the_embedding():
-    rng = np.random.default_rng(0)
-    X, Y = rng.normal(size=(20, 2000)), (rng.random((20, 3)) < 0.5).astype(int)
-    for model, advised in ((CompactClassifier(Original()), False), (CMLLClassifier(), True)):
-        model.fit(X, Y)
-        with pytest.raises(ValueError, match="start with partial_fit") as raised:
-            model.partial_fit(X, Y)
-        assert ("solver='moments'" in str(raised.value)) is advised
 
 
 def test_moments_sum_and_show_themselves():

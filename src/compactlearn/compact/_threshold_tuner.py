@@ -269,14 +269,22 @@ class ThresholdTuner(
 
     def _fitted(self, X: Any, Y: Any, weights: Array | None) -> Any:
         model = clone(self.estimator)
-        if weights is None:
-            return model.fit(X, Y)
-        if not has_fit_parameter(model, "sample_weight"):
+        name = type(model).__name__
+        if weights is not None and not has_fit_parameter(model, "sample_weight"):
             raise ValueError(
-                f"sample_weight was given, but {type(model).__name__}.fit does not take one; leave "
-                "it out."
+                f"sample_weight was given, but {name}.fit does not take one; leave it out."
             )
-        return model.fit(X, Y, sample_weight=weights)
+        try:
+            return model.fit(X, Y, **({} if weights is None else {"sample_weight": weights}))
+        except ValueError as error:
+            tags = get_tags(model).classifier_tags if hasattr(model, "__sklearn_tags__") else None
+            if tags is None or tags.multi_label:
+                raise
+            raise ValueError(
+                f"ThresholdTuner needs a classifier of several labels, and {name} refuses a label "
+                f"matrix ({' '.join(str(error).split())[:120].rstrip('.')}); if it takes one label "
+                f"at a time, pass OneVsRestClassifier({name}()), from sklearn.multiclass."
+            ) from error
 
     def _scores(self, model: Any, X: Any) -> Array:
         """Return (N, M) scores, whatever form the estimator gives them in."""
