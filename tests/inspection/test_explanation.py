@@ -83,7 +83,7 @@ def test_a_frame_needs_pandas(why, monkeypatch):
 
 
 def test_the_guide_shows_what_is_printed(capsys):
-    page = (ROOT / "docs" / "guide" / "understanding.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "explain.md").read_text(encoding="utf-8")
     example, shown = re.search(
         r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL
     ).groups()
