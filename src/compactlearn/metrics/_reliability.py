@@ -318,6 +318,8 @@ class Reliability:
         truth, width = block.truth, block.truth.shape[1]
         labels = block.labels if self.predicted else None
         bounds = None if labels is not None else self.threshold
+        if self.k is None and labels is None and bounds is None and not sparse.issparse(block.P):
+            return _all_pairs(block)
         row, label, p = self._candidates(block, labels, bounds)
         kept = np.ones(len(row), dtype=bool)
         if truth.unknown is not None:
@@ -346,13 +348,23 @@ class Reliability:
         elif labels is not None:
             row, label = labels.row_numbers(), labels.columns
         else:
-            row, label = np.nonzero(P > (-1.0 if bounds is None else bounds))
+            row, label = np.nonzero(P > bounds)
         return row, label, P[row, label]
 
 
 def _table(sums: Array) -> ReliabilityTable:
     count, total, present = sums
     return ReliabilityTable(count.astype(np.int64), total, present.astype(np.int64))
+
+
+def _all_pairs(block: ProbabilityBlock) -> tuple[Array, Array]:
+    """Return probability and presence of all known pairs of dense probabilities."""
+    there, known = np.zeros(block.P.shape, dtype=bool), np.ones(block.P.shape, dtype=bool)
+    present, unknown = block.truth.present, block.truth.unknown
+    there[present.row_numbers(), present.columns] = True
+    if unknown is not None:
+        known[unknown.row_numbers(), unknown.columns] = False
+    return block.P[known], there[known]
 
 
 def _among_best(row: Array, label: Array, p: Array, k: int) -> Array:
