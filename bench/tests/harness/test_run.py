@@ -81,7 +81,7 @@ def test_a_real_worker_gives_the_figures_of_a_forked_one(run, spec, store, tmp_p
         {"name": "loud", "estimator": "plugged:loud"},  # what it prints must not get in the way
         {"name": "ridge", "estimator": "plugged:ridge"},
     ]
-    run(spec(methods=methods), store)
+    assert run(spec(methods=methods), store).statuses == {"done": 12}
     other = Store(tmp_path / "other")
     compactlearn_bench.run(spec(methods=methods), other)
     assert answers(store) == answers(other)

@@ -88,7 +88,7 @@ class ClassifierEntry:
             for name, value in task.settings["parameters"].items()
         }
         grid = [dict(sorted(one.items())) for one in ParameterGrid(lists)]
-        folds = task.settings["inner_folds"]
+        folds = task.settings.get("inner_folds", 0)  # cells of "paper" have none
         return answer_by_single_fits(task, grid, folds, self._unfitted, _READING, self._unfitted)
 
     def _unfitted(self, configuration: Mapping[str, Any], seed: int) -> Any:
