@@ -391,7 +391,7 @@ def test_transform_holds_few_kernel_rows_at_once():
 
 BAD_PARAMETERS = [
     ({"kernel": "rfb"}, r"'kernel' of KernelMap must be 'rbf', .*got 'rfb'.*Did you mean 'rbf'"),
-    ({"kernel": np.dot}, "'kernel' of KernelMap must be 'rbf'"),
+    ({"kernel": "precomputed"}, "'kernel' of KernelMap must be 'rbf'"),
     ({"gamma": 0.0}, r"'gamma' .* 'distance', a finite number > 0 or None; got 0\.0"),
     ({"gamma": "distances"}, "Did you mean 'distance'"),
     ({"n_components": 0}, "'n_components' .* an integer >= 1 or None; got 0"),
