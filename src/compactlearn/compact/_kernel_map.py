@@ -266,7 +266,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return unwrap_like(self.checked_rows(X), X)
 
     def checked_rows(self, X: Any) -> Any:
-        """:meth:`rows` of rows that were checked before."""
+        """Do what :meth:`rows` does, for rows that were checked before.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+        """
         shape = X.shape[0], self.landmarks_.shape[0]
         memory.require_memory(
             8 * shape[0] * shape[1],
@@ -298,7 +303,12 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return unwrap_like(self.checked_transform(X), X)
 
     def checked_transform(self, X: Any) -> Any:
-        """:meth:`transform` of rows that were checked before."""
+        """Do what :meth:`transform` does, for rows that were checked before.
+
+        Parameters
+        ----------
+        X : matrix of shape (n_samples, n_features)
+        """
         if isinstance(X, DeviceArray):
             return self.checked_rows(X) @ wrap(self._factored())
         coefficients = self._factored()
