@@ -6,6 +6,7 @@ A rule says which values the attributes of a class may have in a file, in words:
     "d k"         a dense array of real numbers; equal letters are equal sizes, * is any size
     "sparse d k"  a sparse matrix ("csr d k": one by rows); "matrix d k" either
     "size q"      an integer that is the size q
+    "layers d m"  pairs of weights and biases of a network from d to m numbers
     "LabelSpace"  an instance of the class of this name
     "d or none"   one of several
 
@@ -171,6 +172,8 @@ def _fits(value: Any, kind: str, *letters: str, sizes: dict[str, int]) -> bool:
         return _KINDS[kind](value)
     if kind == "size":
         return is_count(value) and _has_shape((int(value),), letters, sizes)
+    if kind == "layers":
+        return _are_layers(value, letters, sizes)
     if kind[0].isupper():
         return any(base.__name__ == kind for base in type(value).__mro__)
     # What is in half precision has the type and shape that it will have.
@@ -184,6 +187,23 @@ def _fits(value: Any, kind: str, *letters: str, sizes: dict[str, int]) -> bool:
     return dense and _has_shape(
         array.shape, letters if kind == "matrix" else (kind, *letters), sizes
     )
+
+
+def _are_layers(value: Any, letters: tuple[str, ...], sizes: dict[str, int]) -> bool:
+    """Return whether a value is a network whose layers fit each other."""
+    if not isinstance(value, tuple) or not value:
+        return False
+    names = [letters[0], *(f"layer {k}" for k in range(1, len(value))), letters[1]]
+    own = {letter: sizes[letter] for letter in letters if letter in sizes}
+    fits = all(
+        isinstance(pair, tuple)
+        and len(pair) == 2
+        and _fits(pair[0], *names[k : k + 2], sizes=own)
+        and _fits(pair[1], names[k + 1], sizes=own)
+        for k, pair in enumerate(value)
+    )
+    sizes.update({letter: own[letter] for letter in letters if letter in own})
+    return fits
 
 
 def _has_shape(shape: tuple[int, ...], letters: tuple[str, ...], sizes: dict[str, int]) -> bool:

@@ -48,8 +48,8 @@ RULES: dict[str, Rule] = {
     "ManiacClassifier": {
         "coef_": "d m",
         "intercept_": "m",
-        "encoder_": "tuple",
-        "decoder_": "tuple",
+        "encoder_": "layers q m",
+        "decoder_": "layers m q",
         **LABELS,
     },
     "DeepCMLLClassifier": {
@@ -59,8 +59,8 @@ RULES: dict[str, Rule] = {
         "_shift": "k",
         "decoder_": "m q",
         "offset_": "q",
-        "layers_": "tuple",
+        "layers_": "layers d k",
         **LABELS,
     },
-    "C2AEClassifier": {"encoder_": "tuple", "decoder_": "tuple", **LABELS},
+    "C2AEClassifier": {"encoder_": "layers d m", "decoder_": "layers m *", **LABELS},
 }
