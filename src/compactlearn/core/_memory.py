@@ -11,6 +11,7 @@ from pathlib import Path
 
 _PROC = Path("/proc")
 _CGROUPS = Path("/sys/fs/cgroup")
+_NO_LIMIT = 2**60  # version 1 writes a huge number where there is no limit
 
 
 def available_bytes() -> int | None:
@@ -74,8 +75,11 @@ def _own_groups() -> Iterator[tuple[int, str]]:
 
 
 def _room(folder: Path, limit: str, usage: str, reclaimable: str) -> int | None:
-    bound, used = _whole(_text(folder / limit)), _whole(_text(folder / usage))
-    if bound is None or used is None:  # no limit
+    bound = _whole(_text(folder / limit))
+    if bound is None or bound >= _NO_LIMIT:  # each further file costs as much as a small fit's step
+        return None
+    used = _whole(_text(folder / usage))
+    if used is None:
         return None
     return bound - used + _field(_text(folder / "memory.stat"), reclaimable)
 
