@@ -50,14 +50,6 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOLERANCE = 1e-12
 KEPT = 16  # numbers of an array, beside its size, its sum and its sum of absolute values
 NOT_COMPARED = {"time", "seconds", "bytes"}  # words of names whose values are no results
-# Outputs of recorded cases whose feature has left the library since, by pattern of the case.
-REMOVED = {
-    "*C2AE*": {"transform"},
-    "embedding_alone/CSSP*": {"encode", "decode"},
-    "embedding_alone/GroPLE*": {"encode", "decode"},
-    "embedding_alone/KernelLabelSpace*": {"encode", "decode"},
-    "evaluated/forest": {"pairs"},  # predict_labels shows probabilities, as of all classifiers
-}
 
 Outputs = dict[str, Any]
 CASES: dict[str, Callable[[], Outputs]] = {}
@@ -1365,9 +1357,8 @@ def compare(
         if name not in after:
             print(f"no longer a case: {name}")
             continue
-        removed = {key for case in REMOVED if fnmatch.fnmatch(name, case) for key in REMOVED[case]}
-        lines = [f"  {key}: gone" for key in outputs.keys() - after[name].keys() - removed]
-        for key in (outputs.keys() & after[name].keys()) - removed:
+        lines = [f"  {key}: gone" for key in outputs.keys() - after[name].keys()]
+        for key in outputs.keys() & after[name].keys():
             size = difference(outputs[key], after[name][key])
             if size > tolerance:
                 lines.append(f"  {key}: {size:.3g}")
