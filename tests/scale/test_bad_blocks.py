@@ -34,9 +34,10 @@ def with_value(value, *, sparse=False):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("value", [np.nan, -np.inf])
-def test_a_number_that_is_none_is_named_with_its_row(value, sparse):
-    match = r"Block 1: .* in row 27 of the block \(row 77 of all\)"
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_none_is_named_with_its_place(value, sparse):
+    what = "NaN" if np.isnan(value) else "infinity"
+    match = rf"Block 1: .* {what} in row 27 of the block \(row 77 of all\), column 3"
     refused(with_value(value, sparse=sparse), match)
 
 

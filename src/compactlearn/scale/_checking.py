@@ -162,11 +162,16 @@ def _refuse_not_finite(X: Any, start: int) -> None:
             return
     bad = np.flatnonzero(~np.isfinite(X.data if is_sparse else X))
     if bad.size:
-        place = np.searchsorted(X.indptr, bad[0], side="right") - 1 if is_sparse else None
-        row = int(bad[0] // X.shape[1] if place is None else place)
+        if is_sparse:
+            row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+            column, value = int(X.indices[bad[0]]), X.data[bad[0]]
+        else:
+            row, column = (int(n) for n in divmod(bad[0], X.shape[1]))
+            value = X[row, column]
+        what = "NaN" if np.isnan(value) else "infinity"
         raise ValueError(
-            f"features must be finite numbers, and there is NaN or infinity in row {row} of the "
-            f"block (row {start + row} of all); fill such cells or drop their rows."
+            f"features must be finite numbers, and there is {what} in row {row} of the block (row "
+            f"{start + row} of all), column {column}; fill such cells or drop their rows."
         )
 
 
