@@ -1,4 +1,4 @@
-"""What a search finds, compared with larger searches on the same folds.
+"""Compare a search without arguments with larger searches on the same folds.
 
     python bench/accuracy/selection.py [--data-home DIR] [--out FILE] [NAME ...]
 

@@ -19,7 +19,7 @@ FOLDER = PAPER.parents[1] / "related"
 PACK = FOLDER / "records.jsonl.xz"
 
 RIDGE = "ORI"
-YARDSTICK = "yardstick"  # ridge once more, timed beside the others
+YARDSTICK = "yardstick"  # ridge once more, timed with the others
 REFERENCES: Mapping[Selection, Mapping[str, str]] = {
     "nested": {
         RIDGE: "**ridge (ORI)**",
@@ -44,12 +44,12 @@ class Beside:
 
     @property
     def datasets(self) -> list[str]:
-        """Those of the spec."""
+        """Return the data sets of the specification."""
         return [data.name for data in self.spec.datasets]
 
     @property
     def methods(self) -> list[str]:
-        """Those of the related work, as the spec has them."""
+        """Return the related methods in the order of the specification."""
         return [one.shown for one in self.spec.methods if one.shown != YARDSTICK]
 
     def table(self, metric: str) -> Parts:
@@ -75,8 +75,8 @@ class Beside:
         return UNTRIED if method in self.methods and tried == {1} else ""
 
     def cost(self) -> Parts:
-        """Seconds and numbers of a model beside ridge's."""
-        yield ["beside ridge", "fit", "choosing and fit", "predict", "numbers kept"]
+        """Return seconds and parameters of a model as multiples of ridge's."""
+        yield ["multiples of ridge", "fit", "selection and fit", "predict", "parameters"]
         for method in self.methods:
             ratios = [
                 _ratio(
@@ -95,7 +95,7 @@ class Beside:
             yield [method, *map(_times, ratios), f"{sizes:.2f}" if sizes else ""]
 
     def rare(self) -> Parts:
-        """How well rows are ranked for rare labels, set by set."""
+        """Return the average precision of rare labels for each data set."""
         bands = {data: self._rarest(data) for data in self.datasets}
         shown = [data for data, band in bands.items() if band is not None]
         yield ["average precision of a label", *(f"{data}, {bands[data]} rows" for data in shown)]
@@ -147,7 +147,7 @@ def sign(ridge: Figure | None, figure: Figure | None) -> str:
 
 @cache
 def _references() -> tuple[Record, ...]:
-    """Of the paper's many records those that some table needs."""
+    """Return those of the paper's records that some table needs."""
     names = {name for titles in REFERENCES.values() for name in titles}
     return tuple(record for record in packed_records(PAPER) if record.cell.method in names)
 

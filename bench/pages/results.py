@@ -1,4 +1,4 @@
-"""The tables of docs/results/paper.md: Auto beside its rivals, and the paper's benchmark.
+"""The tables of docs/results/paper.md: Auto compared with other methods, and the paper's benchmark.
 
 Those of the protocol "as printed" are made in ``printed.py``.
 """

@@ -8,7 +8,7 @@ from compactlearn.cli import main
 
 
 class Told(NamedTuple):
-    """What a command has printed."""
+    """Output of a command."""
 
     out: str
     err: str

@@ -34,7 +34,7 @@ def definite(n, condition=1e3, seed=0):
 
 @pytest.mark.parametrize("n", [1, 6, 7, 15, 40])
 def test_products_and_systems_of_any_order(n, monkeypatch):
-    """As if every matrix were large, and strips seven wide; then as if none were."""
+    """Treat every matrix as large, with strips seven wide, and then none."""
     A = np.random.default_rng(0).standard_normal((n, 5))
     matrix, right = definite(n), np.random.default_rng(1).standard_normal((n, 3))
     for proven, up_to in ((0, 0), (100, 0), (100, 100)):
@@ -191,7 +191,7 @@ def test_the_walk_sees_what_it_looks_for():
 
 
 def test_dense_is_the_only_module_that_factorises():
-    """Of the product; related methods are for data of moderate size."""
+    """Check the product only; related methods are for data of moderate size."""
     found = {
         (path.stem.lstrip("_"), call)
         for path in PACKAGE.rglob("*.py")

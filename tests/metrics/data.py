@@ -56,7 +56,7 @@ def problems(draw, unknown=False, min_labels=1):
 
 
 def same(value, expected):
-    """Whether values agree but for rounding, NaN included."""
+    """Return whether values agree up to rounding, NaN included."""
     return value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 

@@ -34,7 +34,7 @@ SMALL = {
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """What is compared bit for bit must not depend on the number of threads."""
+    """Use one thread, since results are compared bit for bit."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -90,7 +90,7 @@ def backward(layers, found, G):
 
 
 def gradients(networks, X, Y, known, filled, *, mode, alpha, lam):
-    """As the program has them: by hand, and in mode "code" without the 5 of the chain rule."""
+    """Return the gradients of the program by hand; mode "code" lacks the 5 of the chain rule."""
     fx, fe, fd = networks
     hx, he = forward(fx, X), forward(fe, filled)
     A, E = hx[-1] - 0.5, he[-1] - 0.5

@@ -97,7 +97,7 @@ def test_leverages_are_those_of_the_singular_vectors(n_labels, rank, seed):
 
 
 def test_draws_have_the_probabilities_of_one_after_the_other():
-    """Of scores 1, 2 and 5 the pair (2, 1) comes with probability 5/8 * 2/3."""
+    """The pair (2, 1) of the scores 1, 2 and 5 has the probability 5/8 * 2/3."""
     rng, scores = np.random.RandomState(0), np.array([1.0, 2.0, 5.0])
     pairs = [tuple(drawn(scores, 2, rng)) for _ in range(20_000)]
     share = np.mean([pair == (2, 1) for pair in pairs])

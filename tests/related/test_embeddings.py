@@ -1,4 +1,4 @@
-"""What holds for every embedding of the related work, inside a CompactClassifier."""
+"""Promises of every related embedding inside a CompactClassifier."""
 
 import numpy as np
 import pytest
@@ -112,7 +112,7 @@ def test_a_shared_ridge_is_the_learners(name):
 @pytest.mark.parametrize("name", sorted(set(METHODS) - {"CSSP, sampled", "GroPLE, signed"}))
 @pytest.mark.filterwarnings("ignore:.*label components were asked for")
 def test_rows_or_labels_without_variance_leave_the_mean(name):
-    """Of codings with an intercept."""
+    """This holds for codings with an intercept."""
     X, Y = labelled(20, 3, 6, seed=0)
     for rows, labels in ((np.ones_like(X), Y), (X, np.tile([0, 1, 1, 0, 1, 0], (20, 1)))):
         model = CompactClassifier(clone(METHODS[name]), alpha=1.0, threshold=0.5)

@@ -69,7 +69,7 @@ def sized(model, X, Y):
 
 
 def clear_rest(X, P, extra):
-    """Whether the leading directions of what P leaves over are unique."""
+    """Return whether the leading directions of the remainder of P are unique."""
     rest = (X - X.mean(axis=0)) @ (np.eye(X.shape[1]) - P @ P.T)
     return literal.is_unique(np.linalg.svd(rest, compute_uv=False) ** 2, extra)
 

@@ -1,4 +1,4 @@
-"""What the comparison methods must satisfy: optima, limits, and relations between them."""
+"""Theorems of the comparison methods: optima, limits, and relations between them."""
 
 import math
 

@@ -24,7 +24,7 @@ def texts(svg, tag="text"):
 
 
 def inside(svg):
-    """Whether every text, by a careful estimate of its width, lies within the picture."""
+    """Return whether every text, by an estimate of its width, lies within the picture."""
     root = ET.fromstring(svg)
     for node in root.iterfind(".//{*}text"):
         if node.get("transform") is not None:

@@ -1,4 +1,4 @@
-"""What ends a command: a user's mistake, told in one sentence, or a fault of ours, with a file."""
+"""Errors that end a command: a user's mistake, or a fault of ours with a file for a report."""
 
 import contextlib
 import platform
@@ -20,7 +20,7 @@ __all__ = [
     "report_fault",
 ]
 
-#: Exit statuses beside 0: a user's mistake, a fault of ours, and Ctrl-C as shells count it.
+#: Exit statuses other than 0: a user's mistake, a fault of ours, and Ctrl-C as shells count it.
 MISTAKE, INTERNAL, INTERRUPTED = 2, 1, 130
 _NO_MEMORY = "There is not enough memory for this; take fewer rows, or ask for a smaller model."
 

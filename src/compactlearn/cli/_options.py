@@ -53,7 +53,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON record instea
 
 @dataclass(frozen=True)
 class TableOptions:
-    """How a table is read; None is what was not given."""
+    """Options for reading a table; None was not given."""
 
     labels: Annotated[
         str | None,
@@ -101,20 +101,20 @@ class TableOptions:
         }
 
     def table(self) -> dict[str, Any]:
-        """Return what `read` and `read_texts` are told of a table."""
+        """Return the arguments of `read` and `read_texts` for a table."""
         options: dict[str, Any] = {"format": self.form}
         options |= {} if self.delimiter is None else {"delimiter": character(self.delimiter)}
         return options | ({"header": False} if self.header is False else {})
 
     def columns(self) -> dict[str, Any]:
-        """Return what `read` is told of the columns of a table."""
+        """Return the arguments of `read` for the columns of a table."""
         options: dict[str, Any] = {"ignore": listed(self.ignore)} if self.ignore else {}
         return options | ({} if self.labels is None else {"labels": _labels(self.labels)})
 
 
 @dataclass(frozen=True)
 class RowOptions(TableOptions):
-    """How rows of features or texts are read."""
+    """Options for reading rows of features or texts."""
 
     text: Annotated[
         str | None,
@@ -132,7 +132,7 @@ class RowOptions(TableOptions):
 
 @dataclass(frozen=True)
 class LabelledOptions(RowOptions):
-    """How rows and their labels are read."""
+    """Options for reading rows and their labels."""
 
     tags: Annotated[str | None, typer.Option("--tags", help="The column of the tags.")] = None
     sep: Annotated[

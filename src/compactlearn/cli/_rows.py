@@ -1,4 +1,4 @@
-"""What commands share: the rows of DATA, and the model in MODEL."""
+"""The rows of DATA and the model in MODEL, as commands read them."""
 
 import contextlib
 import shutil

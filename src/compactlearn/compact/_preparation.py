@@ -52,7 +52,7 @@ class RowMap:
 
     @property
     def keeps_features(self) -> bool:
-        """Whether mapped rows have the features of X, each row times a number of its own."""
+        """Return whether mapped rows are the rows of X, each times a factor."""
         return self.feature_map is None or isinstance(self.feature_map, UnitRows)
 
     def mapped(self, X: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What every reader returns: features, labels, their names; and the error of a bad file."""
+"""The type that every reader returns, and the error of a malformed file."""
 
 import hashlib
 import os

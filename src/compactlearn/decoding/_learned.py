@@ -184,7 +184,7 @@ def choose_known_share(folds: Sequence[HeldOutFold]) -> float:
 
 
 def squared_error(decoder: CodeDecoder, part: HeldOutFold) -> float:
-    """That of the known labels of new rows."""
+    """Return the squared error on the known labels of held-out rows."""
     total = 0.0
     for rows in row_blocks(*part.labels.shape):
         missed = part.codes[rows] @ decoder.coefficients + decoder.intercept

@@ -1,4 +1,4 @@
-"""Which subspaces: one file for each method, each a function of a pair of blocks.
+"""Embeddings of features and labels, one file for each method.
 
 Besides the methods it has what a method of one's own is made of (docs/contributing/own-method.md).
 """

@@ -8,7 +8,7 @@ from compactlearn.metrics._table import METRICS
 
 
 def average_precision(Y_true: Any, scores: Any) -> float:
-    """How pure the labels ranked at or above each present label are; 1 is best.
+    """Return the mean share of present labels at or above each present label; 1 is best.
 
     For a row with the present labels R, and rank(r) = 1 for the best score,
 
@@ -89,7 +89,7 @@ def one_error(Y_true: Any, scores: Any) -> float:
 
 
 def coverage(Y_true: Any, scores: Any) -> float:
-    """How far down its ranking a row must be read to meet all its present labels; less is better.
+    """Return the mean rank at which all present labels of a row are found; less is better.
 
     From the rank of the last present label, max over r in R of rank(r) - 1, averaged over all rows
     with a known label. Of equal scores the higher index ranks first. A row without labels has the

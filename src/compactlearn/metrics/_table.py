@@ -63,7 +63,7 @@ class Metric:
 
     @property
     def of_suggested(self) -> bool:
-        """Whether it is about the probabilities of suggested labels, and not of all."""
+        """Return whether the metric is about probabilities of suggested labels only."""
         return self.needs == "probabilities" and bool({"k", "threshold"} & {*self.defaults})
 
     def measure_for(self, n_labels: int, options: Mapping[str, Any]) -> Summed:

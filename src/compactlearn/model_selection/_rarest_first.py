@@ -40,12 +40,12 @@ class Units:
 
     @property
     def alone(self) -> bool:
-        """Whether every unit is a single row."""
+        """Return whether every unit is a single row."""
         return bool((self.sizes == 1).all())
 
     @property
     def n_rows(self) -> int:
-        """How many rows the units have together."""
+        """Return the number of rows of all units."""
         return int(self.sizes.sum())
 
     def reordered(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Units:
@@ -78,7 +78,7 @@ def make_units(matrix: Any, member: NDArray[np.intp] | None, order: int) -> Unit
 
 
 def label_pairs(matrix: Any) -> Any:
-    """Which rows have both labels of a pair, for every pair that two rows or more have.
+    """Return the rows that have both labels, for every pair that two rows or more have.
 
     A pair that only one row has is as balanced as it can be wherever that row goes.
 

@@ -44,7 +44,7 @@ _SHARE = (Nothing(), Real(0, 1, open_low=True, open_high=True), Integer(1))
 
 
 class _Stratified:
-    """What folds and random splits have in common."""
+    """Base of stratified folds and random splits."""
 
     # scikit-learn's metadata routing then hands groups on without being asked to.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}

@@ -33,7 +33,7 @@ WITH_FILES = [
 
 @pytest.mark.parametrize("name", WITH_FILES)
 def test_real_sets_have_the_checksums_and_counts_of_the_registry(shared_datasets, name):
-    """Which were measured by an independent parser; a load that differs is refused."""
+    """They were measured by an independent parser; a load that differs is refused."""
     data = load_from(describe(name), shared_datasets / name)
     assert np.isfinite(data.X.data if sparse.issparse(data.X) else data.X).all()
     assert describe(name).expected.differences(data) == []

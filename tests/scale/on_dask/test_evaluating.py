@@ -102,7 +102,7 @@ def test_the_score_is_that_of_rows_in_memory(vector):
 
 
 def test_no_scores_are_gathered():
-    """What comes of a block does not grow with its rows."""
+    """The result of a block does not grow with its rows."""
     sizes = []
     for n in (200, 2000):
         X, Y = make_data(n=n)

@@ -14,7 +14,7 @@ __all__ = ["Job", "written"]
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker is told; only the cell decides the answer."""
+    """A cell and its limits as sent to a worker; only the cell determines the result."""
 
     cell: Cell
     data_home: str | None = None  # where the data sets lie

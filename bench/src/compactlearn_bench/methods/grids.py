@@ -45,7 +45,7 @@ _RATIO = (Real(0, 1, open_low=True), Integer(1))
 
 @dataclass(frozen=True)
 class Setting:
-    """What one setting may be."""
+    """The accepted values of one setting."""
 
     default: Any  # where neither the spec nor the entry says anything else
     allowed: tuple[Constraint, ...]  # one of them must hold; of every item, where `listed`

@@ -37,7 +37,7 @@ Configuration = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a classifier is fitted, and what is read off it.
+    """The fit of a classifier and the values that a record keeps of it.
 
     Where scores are not `probable`, metrics that need probabilities are of its ``predict_proba``,
     or not defined if it has none. `told` is for records under "nested", in plain values.

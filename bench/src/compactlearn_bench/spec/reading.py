@@ -1,4 +1,4 @@
-"""What a benchmark shall run, as a TOML file says it; docs/reference/benchmark.md lists the keys.
+"""Specifications of benchmarks in TOML; docs/reference/benchmark.md lists the keys.
 
 Whether the names and values mean something is found here, before anything runs. Settings of a
 method are the method's own affair: `cells.py` has its entry judge them.
@@ -67,7 +67,7 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class Budget:
-    """What one cell may take; None is as much as it likes."""
+    """Limits of one cell; None is no limit."""
 
     seconds: float | None = None  # from the moment at which its data are loaded
     memory: int | None = None  # bytes of its process, Python and the data included

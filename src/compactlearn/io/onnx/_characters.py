@@ -29,7 +29,7 @@ _SKIPPED, _UNCASED, _CASED = 0, 1, 2  # what a capital sigma sees in the charact
 
 @dataclass(frozen=True)
 class FinalSigma:
-    """Where "Σ" becomes "ς": behind a letter with case, and before none."""
+    """Rule for the places where "Σ" becomes "ς": after a cased letter and before none."""
 
     kind: int  # of "Σ"
     codes: NDArray[np.int64]  # (width,) of "ς", as in ``Alphabet.expansions``

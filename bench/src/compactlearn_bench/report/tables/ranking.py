@@ -50,7 +50,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class MarkCheck:
-    """What becomes of the tables' marks under stricter tests: comparisons better and worse."""
+    """Counts of significant comparisons, better and worse, under stricter tests."""
 
     n_comparisons: int
     plain: tuple[int, int]  # by the paper's test
