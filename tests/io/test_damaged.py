@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from compactlearn import (
     save_model,
 )
 from compactlearn.io import _model_file as model_file
+from compactlearn.io._codec import check_rule
 from compactlearn.io._models import checked_shape
 from compactlearn.io._trees import depth_of
 from tests.io.mutations import put_together, sealed, taken_apart
@@ -332,6 +334,29 @@ def test_depth_of_any_tree(n_leaves, seed):
 def test_trees_that_are_none(left, right):
     with pytest.raises(ModelFileError):
         depth_of(np.array(left), np.array(right))
+
+
+def layer(n_in, n_out, n_biases=None):
+    return np.ones((n_in, n_out)), np.ones(n_out if n_biases is None else n_biases)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        (),
+        [layer(3, 4), layer(4, 2)],  # a list
+        (layer(3, 4), layer(5, 2)),
+        (layer(3, 4), layer(4, 2, n_biases=4)),
+        (layer(2, 4), layer(4, 2)),  # other features
+        (layer(3, 4)[:1], layer(4, 2)),
+        ((np.full((3, 4), "x"), np.ones(4)), layer(4, 2)),
+    ],
+)
+def test_layers_that_do_not_fit_each_other(layers):
+    rule = {"n_features": "size d", "layers": "layers d m"}
+    check_rule(SimpleNamespace(n_features=3, layers=(layer(3, 4), layer(4, 2))), rule)
+    with pytest.raises(ModelFileError, match=r"'layers' .* must be 'layers d m'"):
+        check_rule(SimpleNamespace(n_features=3, layers=layers), rule)
 
 
 FORGED = ("multiplied out", "exact kernel", "POP", "Shortlist of few", "C2AE", "counts")
