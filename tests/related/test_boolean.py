@@ -90,6 +90,10 @@ def test_weights_are_rows_repeated():
     here, there = boolean_factors(T, 4, 0.4, weights), boolean_factors(T[rows], 4, 0.4)
     np.testing.assert_array_equal(here.basis.toarray(), there.basis.toarray())
     np.testing.assert_allclose(here.gains, there.gains)
+    model = BooleanClassifier(4, alpha=2.0)
+    scores = model.fit(X, Y, sample_weight=weights).decision_function(X_new)
+    repeated = model.fit(X[rows], Y[rows]).decision_function(X_new)
+    np.testing.assert_allclose(scores, repeated, atol=1e-9)
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
