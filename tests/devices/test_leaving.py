@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse
 import sklearn
 import torch
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -214,6 +215,25 @@ def test_without_the_switch():
 )
 def test_estimators_of_numpy_arrays_say_so(model, place):
     match = f"{type(model).__name__} works on NumPy arrays and SciPy matrices, and X is on "
+    refuses(model, lambda: model.fit(place.make(X), Y), match)
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (
+            {"regressor": Ridge()},
+            "built-in ridge and KernelMap alone, and regressor is Ridge; leave it out, or pass",
+        ),
+        (
+            {"feature_map": StandardScaler()},
+            "and feature_map is StandardScaler; leave it out, or pass NumPy arrays",
+        ),
+    ],
+    ids=["regressor", "feature map"],
+)
+def test_foreign_parts(given, match, place):
+    model = CompactClassifier(CMLL(), **given)
     refuses(model, lambda: model.fit(place.make(X), Y), match)
 
 
