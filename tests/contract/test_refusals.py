@@ -155,7 +155,7 @@ def test_empty_data(model):
     found, need = "Found array with 0 ", f"a minimum of 1 is required by {type(model).__name__}"
     refused(model, f"{found}sample(s) (shape=(0, 7)) while {need}; pass at least", X[:0], Y[:0])
     refused(model, f"{found}feature(s) (shape=(40, 0)) while {need}; pass at least", X[:, :0], Y)
-    refused(model, "one column per label, lists of names, or a vector of classes; got", X, Y[:, :0])
+    refused(model, "Y has no columns; it needs at least one label.", X, Y[:, :0])
 
 
 @every_classifier
@@ -178,7 +178,7 @@ def test_other_number_of_features_or_codes_in_an_embedding(model):
 def test_other_columns_in_a_later_block():
     model = CMLLClassifier(n_label_components=3).partial_fit(X, Y)
     refused(model, COLUMNS.format("CMLLClassifier"), X[:, :5], Y, method="partial_fit")
-    said = "partial_fit began with 5 multilabel labels (None), and was now given 4 multilabel"
+    said = "partial_fit began with 5 multilabel labels, and was now given 4 multilabel labels"
     refused(model, said, X, Y[:, :4], method="partial_fit")
 
 

@@ -94,11 +94,16 @@ def _refuse_other_labels(known: LabelSpace, targets: LabelSpace) -> None:
         same = False
     if not same:
         raise ValueError(
-            f"partial_fit began with {known.n_labels} {known.kind} labels ({known.names!r:.200}), "
-            f"and was now given {targets.n_labels} {targets.kind} labels ({targets.names!r:.200}); "
+            f"partial_fit began with {_described(known)}, and was now given {_described(targets)}; "
             "pass the same columns in the same order, for example Y[model.label_names_], or call "
             "fit to start again."
         )
+
+
+def _described(labels: LabelSpace) -> str:
+    """Return the number, kind and names of labels for a message."""
+    names = f" ({labels.names!r:.200})" if labels.names else ""
+    return f"{labels.n_labels} {labels.kind} labels{names}"
 
 
 def sum_of_rows(

@@ -209,7 +209,9 @@ def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
         if given.ndim == 1:
             _check_rows(given.shape[0], n_rows)
             return _check_vector(given, classes)
-    if given.ndim != 2 or given.shape[1] == 0:
+    if given.ndim == 2 and given.shape[1] == 0:
+        raise ValueError("Y has no columns; it needs at least one label.")
+    if given.ndim != 2:
         raise ValueError(
             "Labels must be a 0/1 matrix with one row per sample and one column per label, lists "
             f"of names, or a vector of classes; got an array of shape {given.shape}. Reshape it."
