@@ -27,7 +27,7 @@ def fitted(X, Y, **options):
 
 @pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_it_is_the_formula_in_every_regime(solver, form):
+def test_it_is_the_formula_in_every_route(solver, form):
     X, Y = make_data(seed=1)
     X = X * np.arange(1, 10) + 5
     model = fitted(form(X), Y, solver=solver)

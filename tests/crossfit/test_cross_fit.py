@@ -324,7 +324,7 @@ def test_noise_looks_like_noise(name, decoder, shape):
 
 @pytest.mark.parametrize("solver", ["moments", "dual", "krylov"])
 @every_decoder
-def test_scores_are_the_same_in_every_regime(decoder, solver):
+def test_scores_are_the_same_in_every_route(decoder, solver):
     X, Y = problem((60, 8, 6), 33)
     first = tuned_on(CMLLClassifier(5, 3, decoder=decoder, threshold="f1"), X, Y)
     model = CMLLClassifier(5, 3, decoder=decoder, threshold="f1", solver=solver)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compactlearn.core._device_array import _UFUNCS, FUNCTIONS, DeviceArray
-from compactlearn.core._devices import compressed, dense_beside, labels_on_host
+from compactlearn.core._devices import compressed, dense_on_device_of, labels_on_host
 from tests.devices.places import PLACES, difference
 from tests.makers import modest
 
@@ -207,7 +207,7 @@ def test_compressed_there_and_back(cells):
         assert (sparse != scipy.sparse.csr_array(dense)).nnz == 0
         assert sparse.has_canonical_format
         assert (sparse.data != 0).all()
-        same(dense_beside(sparse, there), dense)
+        same(dense_on_device_of(sparse, there), dense)
 
 
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "float64"])

@@ -9,8 +9,8 @@ from sklearn.linear_model import Ridge
 from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, CompactClassifier, FaIE, KernelMap, Original
 from tests.makers import maker
 
-REGIMES = ["moments", "dual", "krylov"]
-every_regime = pytest.mark.parametrize("solver", REGIMES)
+ROUTES = ["moments", "dual", "krylov"]
+every_route = pytest.mark.parametrize("solver", ROUTES)
 ENCODERS = {"PLST": PLST(3), "CPLST": CPLST(3), "DMLR": DMLR(3)}
 every_encoder = pytest.mark.parametrize("embedding", ENCODERS.values(), ids=ENCODERS.keys())
 METHODS = {**ENCODERS, "FaIE": FaIE(3), "MDDM": MDDM(3), "Original": Original(), "CMLL": CMLL(3, 3)}
@@ -30,7 +30,7 @@ def peaks(rows):
 
 
 @every_encoder
-@every_regime
+@every_route
 @pytest.mark.parametrize("seed", range(4))
 def test_the_largest_entry_of_a_direction_is_positive(embedding, solver, seed):
     X, Y = make_data(seed=seed)
@@ -38,7 +38,7 @@ def test_the_largest_entry_of_a_direction_is_positive(embedding, solver, seed):
     assert (peaks(model.decoder_) > 0).all()
 
 
-@every_regime
+@every_route
 @pytest.mark.parametrize("variant", ["projection", "subspace"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_direction_of_features_points_to_its_label(solver, variant, seed):
@@ -48,7 +48,7 @@ def test_a_direction_of_features_points_to_its_label(solver, variant, seed):
     assert (peaks(P.T @ (X - X.mean(axis=0)).T @ Y) > 0).all()
 
 
-@every_regime
+@every_route
 @pytest.mark.parametrize("seed", range(4))
 def test_the_largest_entry_of_a_decoded_code_is_positive(solver, seed):
     X, Y = make_data(seed=seed)
@@ -59,7 +59,7 @@ def test_the_largest_entry_of_a_decoded_code_is_positive(solver, seed):
 # --- sizes and what is said about them -----------------------------------------------------------
 
 
-@every_regime
+@every_route
 def test_no_more_conditional_directions_than_features(solver):
     X, Y = make_data(n_features=2)
     with pytest.warns(UserWarning, match="cut to 2"):
@@ -235,7 +235,7 @@ def test_a_foreign_ridge_is_the_built_in_one(embedding, weighted, kernel):
     np.testing.assert_allclose(*scores, atol=1e-7)
 
 
-@every_regime
+@every_route
 @pytest.mark.parametrize("variant", ["projection", "subspace"])
 def test_a_learner_gets_one_feature_rather_than_none(variant, solver):
     """Constant features have no direction of dependence; any regressor still gets a column."""

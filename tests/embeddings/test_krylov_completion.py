@@ -77,7 +77,7 @@ def test_within_a_block_by_decreasing_singular_value(solver):
     assert np.all(np.diff(lengths) < 0)
 
 
-def test_all_regimes_find_the_same():
+def test_all_routes_find_the_same():
     X, Y = make_data(30, 24, 6)
     spans = [projector(fit(X, Y, 8, solver=solver).projection_) for solver in SOLVERS]
     spans.append(projector(fit(sp.csr_array(X), Y, 8, solver="krylov").projection_))

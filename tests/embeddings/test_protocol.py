@@ -27,7 +27,7 @@ class Turned(Embedding):
 
     @property
     def traits(self):
-        return Traits(regime=self.solver)
+        return Traits(solver=self.solver)
 
     def plan(self, n_features, n_labels, given_features):
         m = label_count(self.n_label_components, n_labels)
@@ -41,7 +41,7 @@ class Turned(Embedding):
         O = O @ turn * np.arange(1, m + 1)  # of different lengths: the ridge sees the difference
         codes = pair.combined_codes(O, -pair.mean_right)
         decoder = np.linalg.pinv(O)
-        return Embedded(codes, None, decoder, pair.mean_right, f"closed-{pair.regime}")
+        return Embedded(codes, None, decoder, pair.mean_right, f"closed-{pair.solver}")
 
 
 class TwoDirections(Turned):
@@ -80,7 +80,7 @@ def test_a_search_scores_separate_fits(method):
 
 @every_method
 @pytest.mark.parametrize("decoder", ["learned", "logistic"])
-def test_regimes_agree_with_learnt_decoders(method, decoder):
+def test_routes_agree_with_learnt_decoders(method, decoder):
     scores = [
         CompactClassifier(clone(method).set_params(solver=solver), decoder=decoder)
         .fit(X, Y)

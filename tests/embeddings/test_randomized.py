@@ -1,4 +1,4 @@
-"""Codes of the randomised regime, as an embedding shows them."""
+"""Codes of the randomised route, as an embedding shows them."""
 
 import numpy as np
 import pytest

@@ -72,7 +72,7 @@ UNITS = {
     "two large, one small": [1e7, 1e7, 1, 1, 1e-3],
 }
 FORMS = [np.asarray, sp.csr_array]
-DIRECT = [(regime, form) for regime in ("moments", "dual", "krylov") for form in FORMS]
+DIRECT = [(solver, form) for solver in ("moments", "dual", "krylov") for form in FORMS]
 WITH_ROWS = [case for case in DIRECT if case[0] != "moments"]
 
 
@@ -93,11 +93,11 @@ def data(request, units):
     return X * units, Y, w, rng.normal(size=(6, 5)) * units
 
 
-def held(regime, X, Y, w, form):
+def held(solver, X, Y, w, form):
     Y = sp.csr_array(Y)
-    if regime == "moments":
+    if solver == "moments":
         return MomentsPair(Moments.from_arrays(form(X), Y, w))
-    return RowsPair.of_rows(form(X), Y, w, regime=regime)
+    return RowsPair.of_rows(form(X), Y, w, solver=solver)
 
 
 @pytest.fixture(params=DIRECT, ids=str)
@@ -229,10 +229,10 @@ def test_a_constant_column_is_none_whatever_its_size():
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(30, 3)) * [1e5, 1, 1], np.full((30, 1), 1e8 + 0.1)])
     Y = np.where(X[:, 1:3] > 0, 1.0, 0.0)
-    for regime, form in DIRECT:
-        pair = held(regime, X, Y, None, form)
+    for solver, form in DIRECT:
+        pair = held(solver, X, Y, None, form)
         learned = learn(pair, None, pair.right_codes(), 0.0)
         np.testing.assert_allclose(learned.coefficients[3], 0, atol=1e-20)
-        without = held(regime, X[:, :3], Y, None, form)
+        without = held(solver, X[:, :3], Y, None, form)
         alone = learn(without, None, without.right_codes(), 0.0)
         np.testing.assert_allclose(learned.coefficients[:3], alone.coefficients, rtol=1e-9)

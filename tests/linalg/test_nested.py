@@ -9,7 +9,7 @@ from compactlearn.linalg._learning import constant_left_over, learn_path
 from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
 from tests.makers import ridge_scores
 
-REGIMES = ["moments", "dual", "krylov"]
+ROUTES = ["moments", "dual", "krylov"]
 
 
 def make(n=30, n_features=9, n_labels=4, seed=0):
@@ -19,8 +19,8 @@ def make(n=30, n_features=9, n_labels=4, seed=0):
     return X, Y, rng.normal(size=(7, n_features)) + 2
 
 
-def held(X, Y, regime):
-    return build_pair(X, sp.csr_array(Y), regime=regime)
+def held(X, Y, solver):
+    return build_pair(X, sp.csr_array(Y), solver=solver)
 
 
 def centred_scores(U, T, alpha, U_new):
@@ -41,11 +41,11 @@ def principal(X, H, k):
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.3, 50.0])
-@pytest.mark.parametrize("regime", REGIMES)
-def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
+@pytest.mark.parametrize("solver", ROUTES)
+def test_every_number_of_extra_directions_is_a_ridge_of_its_own(solver, alpha):
     X, Y, new = make()
     m, beta = 3, 0.2
-    pair = held(X, Y, regime)
+    pair = held(X, Y, solver)
     codes = pair.leading_codes(m, beta)
     head = pair.left.leading_range(codes.left)[0]
     rows = NestedRows.of(pair, head, 6, new)
@@ -59,12 +59,12 @@ def test_every_number_of_extra_directions_is_a_ridge_of_its_own(regime, alpha):
         np.testing.assert_allclose(found, centred_scores(X @ P, T, alpha, new @ P), atol=1e-8)
 
 
-@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("solver", ROUTES)
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
-def test_rows_on_a_path(regime, alpha):
+def test_rows_on_a_path(solver, alpha):
     """One decomposition for all penalties; predictions are linear in the targets."""
     X, Y, new = make()
-    pair = held(X, Y, regime)
+    pair = held(X, Y, solver)
     codes = pair.leading_codes(3, 0.2)
     V = literal_codes(X, Y, 0.2, 3)
     W = codes.right.T
@@ -77,11 +77,11 @@ def test_rows_on_a_path(regime, alpha):
 
 
 @pytest.mark.parametrize("alpha", [1e-6, 0.3, 50.0])
-@pytest.mark.parametrize("regime", REGIMES)
-def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(regime, alpha):
+@pytest.mark.parametrize("solver", ROUTES)
+def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(solver, alpha):
     """By a literal ridge of ones; and by so much it is short of the free one's intercept."""
     X, Y, new = make()
-    pair = held(X, Y, regime)
+    pair = held(X, Y, solver)
     head = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
     rows = NestedRows.of(pair, head, 4, new)
     counts = [0, 2, 4]

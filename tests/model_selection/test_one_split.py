@@ -98,7 +98,7 @@ CASES = {
     ),
     "tuned": (CMLLClassifier(threshold="f1"), {"alpha": [0.1, 10.0]}),
     "logistic": (CMLLClassifier(decoder="logistic"), {"n_feature_components": [3, None]}),
-    "a regime": (
+    "a route": (
         CMLLClassifier(threshold=0.5, solver="dual"),
         {"alpha": [0.1, 10.0], "beta": [0.5, 1.0]},
     ),

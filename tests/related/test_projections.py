@@ -162,7 +162,7 @@ def test_with_all_directions_scores_are_those_of_plain_regression(name):
         np.testing.assert_allclose(found, plain, atol=1e-8)
 
 
-# --- the library's regimes, searches and shells --------------------------------------------------
+# --- the library's routes, searches and shells --------------------------------------------------
 
 
 @every_method

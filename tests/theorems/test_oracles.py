@@ -1,7 +1,7 @@
 """The oracle table (own computation of the notes, six decimals), for all methods and their kernels.
 
 Each number is first computed by the literal versions (which guards the table and those), then asked
-of the library in every regime. Zeros of the table are eigenvalues that the library cuts away.
+of the library in every route. Zeros of the table are eigenvalues that the library cuts away.
 
 Parameters of the table: beta = 0.5 for CMLL, lam = 0.1 for every ridge, 0.5 on FaIE's hat matrix
 and on DMLR's Y'Y (the library weighs the other term: beta = 2, everything doubled), t = 0.5, RBF
@@ -147,7 +147,7 @@ def test_literal_versions_agree_with_those_of_kernels(ridge):
         np.testing.assert_allclose(P @ P.T, linear.projection @ linear.projection.T, atol=1e-9)
 
 
-# --- the library does, in every regime -----------------------------------------------------------
+# --- the library does, in every route -----------------------------------------------------------
 
 METHODS = {
     "PLST": (PLST(4), PLST_SQUARED, 1.0),

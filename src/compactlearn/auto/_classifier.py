@@ -445,8 +445,8 @@ compression_, n_features_in_, feature_names_in_
         """
         check_is_fitted(self, "best_estimator_")
         own = {row["name"]: (row["n_parameters"], row["score"]) for row in self.references_}
-        beside = own | checked_references(references or {})
-        return draw_frontier(self.leaderboard_, beside, self._metric)
+        to_device_of = own | checked_references(references or {})
+        return draw_frontier(self.leaderboard_, to_device_of, self._metric)
 
 
 def _stored(blend: Blend, X: Any, dtype: str) -> Blend:

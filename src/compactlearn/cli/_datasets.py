@@ -11,7 +11,7 @@ from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli._options import Home, TableOptions, grouped
 from compactlearn.cli._rows import find
 from compactlearn.cli._tables import console, fitted
-from compactlearn.cli._targets import beside, check_target, files_read
+from compactlearn.cli._targets import check_target, files_read, xml_file_of
 from compactlearn.core._shown import shown
 
 __all__ = ["app"]
@@ -154,7 +154,7 @@ def convert(
             f"DST must end in {', '.join(writers)}, but is {target}; give such a name, and "
             "compress the file afterwards if you like."
         )
-    for path in (target, *([beside(target)] if ending == ".arff" else [])):
+    for path in (target, *([xml_file_of(target)] if ending == ".arff" else [])):
         check_target(path, "DST", force=force, inputs=files_read(source, options.labels))
     data = find(source, options)
     with refusals_are_mistakes():

@@ -14,13 +14,13 @@ from compactlearn.datasets._parsing.assemble import stem
 
 __all__ = [
     "TextOutput",
-    "beside",
     "check_ending",
     "check_target",
     "files_read",
     "save",
     "say",
     "text_target",
+    "xml_file_of",
 ]
 
 TextOutput = Annotated[
@@ -76,10 +76,10 @@ def _fault(target: Path, *, force: bool, inputs: Iterable[str | Path]) -> str | 
 def files_read(source: str, labels: str | None = None) -> list[Path]:
     """Return what is read where it is a file: DATA, its XML file, and that of --labels."""
     data = Path(source)
-    return [data, beside(data), data if labels is None else Path(labels)]
+    return [data, xml_file_of(data), data if labels is None else Path(labels)]
 
 
-def beside(path: Path) -> Path:
+def xml_file_of(path: Path) -> Path:
     """Return the XML file with the names of an ARFF file's labels."""
     return path.parent / f"{stem(path)}.xml"
 

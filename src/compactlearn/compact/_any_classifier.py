@@ -244,7 +244,7 @@ def predict_topk(model: Any, X: Any, k: int, *, sparse: bool = False, names: boo
     model, X = _at_the_end(model, X, "predict_topk")
     if hasattr(model, "predict_topk"):
         return model.predict_topk(X, k, sparse=sparse, names=names)
-    return told_topk(model, _best(scores_to_rank(model, X), k), sparse=sparse, names=names)
+    return named_topk(model, _best(scores_to_rank(model, X), k), sparse=sparse, names=names)
 
 
 def predict_labels(model: Any, X: Any, k: int | None = None) -> Pairs:
@@ -279,7 +279,7 @@ def predict_labels(model: Any, X: Any, k: int | None = None) -> Pairs:
     model, X = _at_the_end(model, X, "predict_labels")
     if hasattr(model, "predict_labels"):
         return model.predict_labels(X, k)
-    return told_labels(model, X, k)
+    return named_labels(model, X, k)
 
 
 class Evaluated(ABC):
@@ -350,7 +350,7 @@ class RanksScores(Evaluated):
             Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
         found = _best(scores_to_rank(self, X), k)
-        return told_topk(self, found, sparse=sparse, names=names)
+        return named_topk(self, found, sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
         """Return for each row a list of pairs of a label's name and its score, best first.
@@ -368,7 +368,7 @@ class RanksScores(Evaluated):
             names; for a vector y the classes, as strings. Scores are probabilities where the model
             has them, and otherwise those of ``decision_function``.
         """
-        return told_labels(self, X, k)
+        return named_labels(self, X, k)
 
 
 # ---- parts --------------------------------------------------------------------------------------
@@ -430,7 +430,7 @@ def check_k(k: Any, n_labels: int, asked: str) -> None:
         )
 
 
-def told_topk(
+def named_topk(
     model: Any, found: tuple[NDArray[np.intp], Array], *, sparse: bool, names: bool
 ) -> Any:
     """Return the best labels in the form that was asked for."""
@@ -447,7 +447,7 @@ def told_topk(
     return np.array(names_of(model), dtype=object)[indices], best
 
 
-def told_classes(model: Any, X: Any, k: int | None) -> Pairs:
+def named_classes(model: Any, X: Any, k: int | None) -> Pairs:
     """Return names and scores of the class that is predicted, or of the k best, for a vector y."""
     if hasattr(model, "predict_proba"):
         table = np.asarray(model.predict_proba(X))
@@ -459,14 +459,14 @@ def told_classes(model: Any, X: Any, k: int | None) -> Pairs:
     else:
         check_k(k, table.shape[1], "predict_labels")
         picked = Picked.best(*top_labels(table, k))
-    return picked.told(names_of(model))
+    return picked.named(names_of(model))
 
 
-def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
+def named_labels(model: Any, X: Any, k: int | None) -> Pairs:
     """Return names and scores of the labels that a classifier predicts, or of the k best."""
     decided = model.predict(X)
     if np.ndim(decided) == 1 and not scipy.sparse.issparse(decided):
-        return told_classes(model, X, k)
+        return named_classes(model, X, k)
     ranked = scores_to_rank(model, X)
     if k is None:
         rows, labels = decided.nonzero()
@@ -479,7 +479,7 @@ def told_labels(model: Any, X: Any, k: int | None) -> Pairs:
         probabilities = _metrics("_scoring").predicted_probabilities(model, X)
         rows = np.repeat(np.arange(ranked.shape[0]), np.diff(picked.starts))
         shown = np.asarray(probabilities[rows, picked.labels], dtype=np.float64)
-    return picked.told(names_of(model), shown)
+    return picked.named(names_of(model), shown)
 
 
 def n_parameters_of(classifier: Any) -> int:

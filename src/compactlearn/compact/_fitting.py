@@ -228,8 +228,8 @@ def _placed(decided: FittedDecoder, embedding: Embedding) -> FittedDecoder:
     decoding, threshold = decided.decoding, decided.threshold
     if decoding is not None:
         moved = (decoding.coefficients, decoding.intercept)
-        W, w = (unwrap(like.beside(array)) for array in moved)
+        W, w = (unwrap(like.to_own_device(array)) for array in moved)
         decoding = replace(decoding, coefficients=W, intercept=w)
     if isinstance(threshold, np.ndarray):
-        threshold = unwrap(like.beside(threshold))
+        threshold = unwrap(like.to_own_device(threshold))
     return replace(decided, decoding=decoding, threshold=threshold)

@@ -34,7 +34,7 @@ from compactlearn.core._seeds import seeded
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._weight import owned
-from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._arrays import to_device_of, zeros_on_device_of
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._dense import EIGEN_LIMIT
 from compactlearn.linalg._eigen import leading_eigenpairs, too_many_for_krylov
@@ -229,14 +229,14 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 "then needs no features."
             )
         kernel = wrap(self.gram())
-        roots = None if self._roots is None else beside(self._roots[:, None], kernel)
+        roots = None if self._roots is None else to_device_of(self._roots[:, None], kernel)
         if roots is not None:  # features do not depend on weights, but their axes do
             kernel *= roots
             kernel *= roots.T
         # Transposed, which changes nothing but the order in memory: LAPACK then works in place.
         solution = leading_eigenpairs(kernel.T, self._count, overwrite=True)
         if solution.values.size == 0:
-            return zeros_beside((size, 1), kernel)
+            return zeros_on_device_of((size, 1), kernel)
         coefficients = solution.vectors
         coefficients *= peak_signs(coefficients if roots is None else coefficients / roots)
         coefficients /= np.sqrt(solution.values)
@@ -279,7 +279,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             remedy="Pass fewer rows at a time, or use algorithm='nystroem' with fewer landmarks.",
             free=free_bytes(X),
         )
-        values = zeros_beside(shape, X)
+        values = zeros_on_device_of(shape, X)
         self._kernel.fill(values, X, wrap(self.landmarks_))
         return values
 

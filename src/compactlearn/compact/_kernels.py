@@ -19,7 +19,7 @@ from sklearn.metrics.pairwise import (
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from compactlearn.core._devices import DeviceArray, wrap
-from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._arrays import to_device_of, zeros_on_device_of
 
 Array = NDArray[np.float64]
 
@@ -119,7 +119,7 @@ class Kernel:
     def gram(self, landmarks: Any) -> Array:
         """(L, L) kernel matrix of the landmarks, exactly symmetric."""
         size, step = landmarks.shape[0], _tile_of(landmarks)
-        out = zeros_beside((size, size), landmarks)
+        out = zeros_on_device_of((size, size), landmarks)
         for rows in tiles(size, step):
             A = landmarks[rows]
             for columns in tiles(rows.start, step):
@@ -194,7 +194,7 @@ def mean_distance(X: Any, weights: Array | None = None) -> float:
             distances = euclidean_distances(shifted)
         if weights is None:
             return float(unit * (distances.sum() / (n * (n - 1))))
-        weights = beside(weights, X)
+        weights = to_device_of(weights, X)
         # Ordered pairs of different rows: of w equal ones there are w (w - 1); below w = 1, none.
         pairs = weights.sum() ** 2 - np.minimum(weights, weights**2).sum()
         return float(unit * (weights @ distances @ weights / pairs)) if pairs > 0 else 0.0

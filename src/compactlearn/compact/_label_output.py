@@ -15,9 +15,9 @@ from sklearn.utils import Tags
 from compactlearn.compact._any_classifier import (
     RanksScores,
     check_k,
+    named_classes,
+    named_topk,
     names_of,
-    told_classes,
-    told_topk,
 )
 from compactlearn.compact._compression import Compressible, forget_compression
 from compactlearn.compact._fitted import FittedModel, sigmoids_of
@@ -27,7 +27,7 @@ from compactlearn.core._model_methods import Explainable, Exportable, Storable
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._topk import top_labels
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
@@ -70,12 +70,12 @@ class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
         X = self._prepare(X)
         found = best_labels(self.label_space_, self._score_blocks(X), X, k)
-        return told_topk(self, unwrap_like(found, X), sparse=sparse, names=names)
+        return named_topk(self, unwrap_like(found, X), sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
         X = self._prepare(X)
         if self.label_space_.kind != "multilabel":
-            return told_classes(self, X, k)
+            return named_classes(self, X, k)
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
         names, has_probabilities = names_of(self), hasattr(self, "predict_proba")
@@ -89,7 +89,7 @@ class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
             else:
                 picked = Picked.best(*map(host, top_labels(scores, k)))
             shown = sigmoid(picked.scores) if has_probabilities else picked.scores
-            found += picked.told(names, shown)
+            found += picked.named(names, shown)
         return found
 
 
@@ -103,8 +103,8 @@ def best_labels(
             "decision_function."
         )
     check_k(k, labels.n_labels, "predict_topk")
-    indices = zeros_beside((X.shape[0], k), X, dtype=np.intp)
-    best = zeros_beside((X.shape[0], k), X)
+    indices = zeros_on_device_of((X.shape[0], k), X, dtype=np.intp)
+    best = zeros_on_device_of((X.shape[0], k), X)
     for rows, scores in blocks:
         indices[rows], best[rows] = top_labels(scores, k)
     return indices, best

@@ -20,7 +20,12 @@ from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.embeddings._base import Embedding, refuse_devices
 from compactlearn.embeddings._components import shrink_auto
-from compactlearn.linalg._arrays import beside, right_beside, scale_columns, working_form
+from compactlearn.linalg._arrays import (
+    right_on_device_of,
+    scale_columns,
+    to_device_of,
+    working_form,
+)
 from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._graded import deviations_of, inverse_deviations
 from compactlearn.linalg._moments import Moments
@@ -112,7 +117,7 @@ def prepare(
     given_features = (X if by_kernel else mapped).shape[1]
     features = mapped
     held, labels = working_form(mapped), Y
-    Y = right_beside(Y, held)
+    Y = right_on_device_of(Y, held)
     shape = Shape.of(held, Y)
     learns = classifier.regressor is None
     demand = affordable(embedding, shape, given_features, learns=learns)
@@ -120,9 +125,9 @@ def prepare(
         factors = inverse_deviations(*column_moments(held, weights))
         held, features = scale_columns(held, factors), scale_columns(features, factors)
         row_map = RowMap(row_map.feature_map, 1.0 / factors)
-    route = plan_route(held, Y, demand, embedding.traits.regime)
+    route = plan_route(held, Y, demand, embedding.traits.solver)
     _announce(classifier, route.seconds)
-    pair = build_pair(held, Y, weights, regime=route.regime, given_left=given_features)
+    pair = build_pair(held, Y, weights, solver=route.solver, given_left=given_features)
     moments = None
     if isinstance(pair, MomentsPair) and classifier.feature_map is None and learns:
         moments = pair.moments if factors is None else pair.moments.rescaled(1.0 / factors)
@@ -137,7 +142,7 @@ def prepare(
         labels=labels,
         moments=moments,
         seconds=route.seconds,
-        refit=refit_bytes(shape, demand, route.regime, N_FOLDS),
+        refit=refit_bytes(shape, demand, route.solver, N_FOLDS),
     )
 
 
@@ -151,7 +156,7 @@ def _prepare_kernel(
     takes = kernel_seconds(n_rows, demand)
     _announce(classifier, takes)
     mapping = _fresh_map(classifier).fit_rows(X, weights)
-    right, w = right_beside(Y, X), beside(weights, X)
+    right, w = right_on_device_of(Y, X), to_device_of(weights, X)
     return TrainingRows(
         RowsPair.of_kernel(wrap(mapping.gram()), right, w, given_left=n_features),
         RowMap(mapping, as_kernel=True),
@@ -219,7 +224,7 @@ def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learn
 
     def needed() -> int:
         needs = needed_bytes(shape, demand())
-        return needs.get(embedding.traits.regime, min(needs.values()))
+        return needs.get(embedding.traits.solver, min(needs.values()))
 
     free = memory.available_bytes()
     if free is not None and embedding.get_params().get("n_label_components") == "auto":

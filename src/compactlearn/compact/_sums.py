@@ -15,7 +15,7 @@ from compactlearn.core._lazy import load
 from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import check_features, check_weights
 from compactlearn.decoding._label_space import LabelSpace
-from compactlearn.linalg._arrays import right_beside, working_form
+from compactlearn.linalg._arrays import right_on_device_of, working_form
 from compactlearn.linalg._build import require_room_for_moments
 from compactlearn.linalg._moments import Moments
 
@@ -127,7 +127,9 @@ def sum_of_rows(
         X, targets, weights = without_zero_weights(X, targets, weights)
         labels = LabelSpace.of(targets)
         rows = working_form(X)
-        sum_up = partial(Moments.from_arrays, rows, right_beside(targets.matrix, rows), weights)
+        sum_up = partial(
+            Moments.from_arrays, rows, right_on_device_of(targets.matrix, rows), weights
+        )
     if known is not None:
         _refuse_other_labels(known, labels)
     require_room_for_moments(classifier.n_features_in_, labels.n_labels)

@@ -169,7 +169,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value.item()
         if not isinstance(value, float | int):
-            value = self.xp.astype(self.beside(value).raw, self.raw.dtype, copy=False)
+            value = self.xp.astype(self.to_own_device(value).raw, self.raw.dtype, copy=False)
         if any(_is_array(part) for part in key):
             _write_at(self, key, value)
             return
@@ -187,7 +187,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         """Return a NumPy type by the library's own name."""
         return getattr(self.xp, _name_of(dtype))
 
-    def beside(self, value: Any) -> DeviceArray:
+    def to_own_device(self, value: Any) -> DeviceArray:
         """Return any array on this one's device; floats become float64."""
         if isinstance(value, DeviceArray):
             return value
@@ -207,7 +207,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         if isinstance(value, DeviceArray):
             return value.raw
         if isinstance(value, np.ndarray) and value.ndim:
-            return self.beside(value).raw
+            return self.to_own_device(value).raw
         if isinstance(value, np.generic | np.ndarray):
             return value.item()
         return value
@@ -281,7 +281,7 @@ def _places(a: DeviceArray, part: Any) -> Any:
     part = np.asarray(part)
     if part.dtype == np.bool_:
         part = np.flatnonzero(part)
-    return a.beside(part.astype(np.int64)).raw
+    return a.to_own_device(part.astype(np.int64)).raw
 
 
 def _write_at(a: DeviceArray, key: tuple[Any, ...], value: Any) -> None:

@@ -16,7 +16,7 @@ _ALSO_FUNCTIONS = ("all", "any", "argmax", "cumsum", "max", "min", "ravel", "res
 def _together(values: Sequence[Any]) -> tuple[DeviceArray, list[Any]]:
     """Return one of the arrays on a device, and all of them as its library has them."""
     owner = next(value for value in values if isinstance(value, DeviceArray))
-    return owner, [owner.beside(value).raw for value in values]
+    return owner, [owner.to_own_device(value).raw for value in values]
 
 
 def _filled_like(value: float) -> Callable[..., DeviceArray]:
@@ -75,7 +75,7 @@ def _argsort(a: DeviceArray, axis: int | None = -1, kind: Any = None) -> DeviceA
 
 
 def _searchsorted(a: DeviceArray, v: Any, side: str = "left") -> DeviceArray:
-    return a.like(a.xp.searchsorted(a.raw, a.beside(v).raw, side=side))
+    return a.like(a.xp.searchsorted(a.raw, a.to_own_device(v).raw, side=side))
 
 
 def _outer(first: Any, second: Any) -> DeviceArray:
@@ -208,7 +208,7 @@ FUNCTIONS.update(
         np.sort: _sort,
         np.argsort: _argsort,
         np.take_along_axis: lambda a, indices, axis: a.like(
-            a.xp.take_along_axis(a.raw, a.beside(indices).raw, axis=axis)
+            a.xp.take_along_axis(a.raw, a.to_own_device(indices).raw, axis=axis)
         ),
         np.searchsorted: _searchsorted,
         np.outer: _outer,

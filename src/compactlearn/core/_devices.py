@@ -161,10 +161,10 @@ def labels_on_host(Y: Any) -> Any:
     return found
 
 
-def dense_beside(Y: Any, left: DeviceArray) -> DeviceArray:
+def dense_on_device_of(Y: Any, left: DeviceArray) -> DeviceArray:
     """Return a CSR matrix as a dense one of float64 on the device of ``left``; entries travel."""
     rows = np.repeat(np.arange(Y.shape[0], dtype=np.int64), np.diff(Y.indptr))
-    flat = left.beside(rows * Y.shape[1] + Y.indices)
+    flat = left.to_own_device(rows * Y.shape[1] + Y.indices)
     found = left.filled(Y.shape[0] * Y.shape[1], 0.0)
     found[flat] = Y.data.astype(np.float64)
     return found.reshape(Y.shape)
@@ -210,7 +210,7 @@ def unwrap_like(found: Any, X: Any) -> Any:
     if isinstance(found, tuple):
         return tuple(unwrap_like(part, X) for part in found)
     if isinstance(found, np.ndarray) and found.dtype.kind in "biuf":
-        found = X.beside(found)
+        found = X.to_own_device(found)
     if not isinstance(found, DeviceArray):
         return found
     return found.raw

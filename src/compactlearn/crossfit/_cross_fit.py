@@ -40,7 +40,7 @@ from compactlearn.crossfit._scores import DecodedScores
 from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
 from compactlearn.embeddings._base import Embedded, Embedding
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
@@ -164,7 +164,7 @@ class CrossFit:
             return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
         pair = self._rows_pair(rows, left_out)
         V = pair.code_rows(codes)
-        predicted = zeros_beside((rows.size, codes.size), pair.mean_left)
+        predicted = zeros_on_device_of((rows.size, codes.size), pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             if not rest.size:  # one group of rows only: nothing is known of others
                 predicted[held] = codes.total / pair.count
@@ -178,7 +178,7 @@ class CrossFit:
 
     def _labels_unseen(self, rows: Rows, left_out: tuple[int, ...], count: int | None) -> Array:
         """Where labels are the codes: those of ``rows``, each by a learner that has not seen it."""
-        predicted = zeros_beside((rows.size, self.pair.n_right), self.pair.mean_left)
+        predicted = zeros_on_device_of((rows.size, self.pair.n_right), self.pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             if rest.size:
                 fold = int(self.folds.number[rows[held[0]]])
@@ -251,7 +251,7 @@ class CrossFit:
         count: int | None,
     ) -> Array:
         """Cross-fitted codes by learners from the sums of the other folds."""
-        predicted = zeros_beside((rows.size, codes.size), self.pair.mean_left)
+        predicted = zeros_on_device_of((rows.size, codes.size), self.pair.mean_left)
         for held, rest in islice(self._divided(rows), count):
             fold = int(self.folds.number[rows[held[0]]])
             if not rest.size:

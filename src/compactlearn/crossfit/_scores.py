@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from compactlearn.decoding._held_out import Columns, known_alone
 from compactlearn.decoding._thresholds import tune
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -51,7 +51,9 @@ class DecodedScores:
         """The scores of some labels, (n_rows, b)."""
         first = self.parts[0][3]
         n_columns = first[labels].size
-        scores = zeros_beside((self.n_rows, n_columns), self.parts).astype(first.dtype, copy=False)
+        scores = zeros_on_device_of((self.n_rows, n_columns), self.parts).astype(
+            first.dtype, copy=False
+        )
         for rows, codes, decoder, offset in self.parts:
             product = (
                 codes[:, labels] if scipy.sparse.issparse(decoder) else codes @ decoder[:, labels]

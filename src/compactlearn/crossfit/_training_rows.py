@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.crossfit._held_out_sample import HeldOut
-from compactlearn.linalg._arrays import beside, scale_columns, working_form
+from compactlearn.linalg._arrays import scale_columns, to_device_of, working_form
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
@@ -57,7 +57,9 @@ class TrainingRows:
         assert self.blocks is not None
         X, Y = self.blocks
         X = self.features if as_given else X
-        return RowsPair.of_rows(X, Y, beside(self.weights, X), given_left=self.pair.given_left)
+        return RowsPair.of_rows(
+            X, Y, to_device_of(self.weights, X), given_left=self.pair.given_left
+        )
 
     def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
         """Return held-out rows without the features that no row of ``rest`` has.

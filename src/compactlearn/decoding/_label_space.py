@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from compactlearn.core._devices import DeviceArray, host
 from compactlearn.core._targets import Targets
 from compactlearn.core._warn import warn_user
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 
 Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
@@ -95,19 +95,19 @@ class LabelSpace:
         return 0.0, float(np.ravel(host(threshold))[0])
 
     def decided(
-        self, blocks: Blocks, n_rows: int, threshold: float | Array, beside: Any = None
+        self, blocks: Blocks, n_rows: int, threshold: float | Array, to_device_of: Any = None
     ) -> NDArray[Any]:
         """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y; on the device of
         the rows ``beside`` them, where these are on one."""
         if self.kind == "multilabel":
-            labels = zeros_beside((n_rows, self.n_labels), beside, dtype=self.dtype)
+            labels = zeros_on_device_of((n_rows, self.n_labels), to_device_of, dtype=self.dtype)
             for rows, scores in blocks:
                 labels[rows] = scores > threshold
             return labels
-        places: Any = zeros_beside((n_rows,), beside, dtype=np.intp)
+        places: Any = zeros_on_device_of((n_rows,), to_device_of, dtype=np.intp)
         for rows, scores in blocks:
             places[rows] = scores[:, 0] > 0 if self.kind == "binary" else scores.argmax(axis=1)
         if isinstance(places, DeviceArray) and self.classes.dtype.kind in "biuf":
-            classes: Any = places.beside(self.classes)
+            classes: Any = places.to_own_device(self.classes)
             return classes[places]
         return self.classes[host(places)]  # no device has names

@@ -13,7 +13,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg._arrays import scale_columns, zeros_beside
+from compactlearn.linalg._arrays import scale_columns, zeros_on_device_of
 
 Array = NDArray[np.float64]
 
@@ -120,7 +120,7 @@ class LinearScorer:
         """
         if self.scale is None or scipy.sparse.issparse(X):
             return self._scores(X if self.scale is None else scale_columns(X, 1.0 / self.scale))
-        scores = zeros_beside((X.shape[0], self.intercept.size), X)  # no second X is made
+        scores = zeros_on_device_of((X.shape[0], self.intercept.size), X)  # no second X is made
         for rows, block in self.blocks(X):
             scores[rows] = block
         return scores

@@ -49,13 +49,13 @@ class Picked:
     def above(cls, scores: Array, threshold: float | Array) -> Picked:
         """Of a matrix of scores those strictly above a threshold.
 
-        >>> Picked.above(np.array([[0.1, 0.7, 0.9], [0.2, 0.3, 0.1]]), 0.5).told("abc")
+        >>> Picked.above(np.array([[0.1, 0.7, 0.9], [0.2, 0.3, 0.1]]), 0.5).named("abc")
         [[('c', 0.9), ('b', 0.7)], []]
         """
         rows, labels = np.nonzero(scores > threshold)
         return cls.ordered(rows, labels, scores[rows, labels], scores.shape[0])
 
-    def told(self, names: Sequence[str], scores: Array | None = None) -> Pairs:
+    def named(self, names: Sequence[str], scores: Array | None = None) -> Pairs:
         """Pairs of a name and a score for each row; other scores of the same labels may be told."""
         shown = (self.scores if scores is None else scores).tolist()
         pairs = [(names[j], s) for j, s in zip(self.labels.tolist(), shown, strict=True)]

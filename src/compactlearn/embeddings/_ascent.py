@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
 from compactlearn.embeddings._completion import complete
-from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._arrays import to_device_of
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import svd
 from compactlearn.linalg._pairs import Pair
@@ -79,7 +79,7 @@ def climb_from_several(
     of_labels = replace(problem, beta=0.0)
     labels_only = pair.left.leading_range(of_labels.leading_codes(m, P[:, :0]).left)[0][:, :d]
     drawn = np.random.default_rng(0).standard_normal((pair.n_left, d))
-    random = pair.left.orthonormal(beside(drawn, P))
+    random = pair.left.orthonormal(to_device_of(drawn, P))
     starts = [
         (codes, P),
         *((problem.leading_codes(m, Q), Q) for Q in (labels_only, random)),
@@ -157,7 +157,7 @@ def alternate_as_printed(
 ) -> State:
     """Algorithm 1: random P, then V and P in turn until the objective settles."""
     pair, rng = problem.pair, seeded(random_state)
-    P = pair.left.orthonormal(beside(rng.standard_normal((pair.n_left, d)), pair.mean_left))
+    P = pair.left.orthonormal(to_device_of(rng.standard_normal((pair.n_left, d)), pair.mean_left))
     path: list[float] = []
     for n_iter in range(1, max_iter + 1):
         codes = problem.leading_codes(m, P)

@@ -60,7 +60,7 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import owned
-from compactlearn.linalg._arrays import beside, right_beside, working_form
+from compactlearn.linalg._arrays import right_on_device_of, to_device_of, working_form
 from compactlearn.linalg._build import build_pair, plan_route
 from compactlearn.linalg._codes import Codes, code_rows
 from compactlearn.linalg._eigen import Status
@@ -74,7 +74,7 @@ Array = NDArray[np.float64]
 class Traits:
     """What a method with these parameters declares of itself."""
 
-    regime: str = "auto"  # the one that was asked for, or "auto"
+    solver: str = "auto"  # the one that was asked for, or "auto"
     shares_penalty: bool = False  # the learner's penalty is part of its problem
     keeps_offset: bool = True  # a ridge of the decoder leaves the offset as it is
     solved_alone: bool = False  # no solution serves another setting, as from a random start
@@ -116,7 +116,7 @@ class Head:
 class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the embedding estimators; the module docstring has the protocol.
 
-    Reading rows, choosing a regime and keeping attributes is done here.
+    Reading rows, choosing a route and keeping attributes is done here.
     """
 
     host_only: ClassVar[bool] = False  # whether fit raises ValueError for device arrays
@@ -267,10 +267,10 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
-            route = plan_route(X, Y, replace(plan, keeps_features=False), self.traits.regime)
-            pair = build_pair(X, Y, regime=route.regime)
+            route = plan_route(X, Y, replace(plan, keeps_features=False), self.traits.solver)
+            pair = build_pair(X, Y, solver=route.solver)
             result = self.solve(pair)
-            codes = code_rows(result.codes, X, right_beside(Y, X), pair.mean_left)
+            codes = code_rows(result.codes, X, right_on_device_of(Y, X), pair.mean_left)
             self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)
         return self
 
@@ -303,7 +303,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             if result.decoder is None
             else unwrap(owned(result.decoder))
         )
-        self.offset_ = unwrap(owned(beside(result.offset, result.codes.total)))
+        self.offset_ = unwrap(owned(to_device_of(result.offset, result.codes.total)))
         self.codes_ = unwrap(codes)
         self.n_feature_components_ = (
             result.codes.left.shape[0] if result.projection is None else result.projection.shape[1]
@@ -325,7 +325,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
                 setattr(self, name, unwrap(owned(value)) if is_array(value) else value)
         if result.objective is not None:
             path = result.path if result.path.size else np.array([result.objective])
-            self.objective_path_ = unwrap(beside(path, result.codes.total))
+            self.objective_path_ = unwrap(to_device_of(path, result.codes.total))
             self.n_iter_ = result.n_iter
 
     def transform(self, X: Any) -> Any:
@@ -399,7 +399,7 @@ def note_shortfall(method: Embedding, asked: int, codes: Codes, pair: Pair) -> N
     if codes.status is Status.MAX_ITER:
         known = f"; {codes.share:.2%} of the objective are certain" if pair.enough < 1 else ""
         warn_user(
-            f"{type(method).__name__} in the {pair.regime} regime: {codes.status.value}{known}.",
+            f"{type(method).__name__} in the {pair.solver} route: {codes.status.value}{known}.",
             ConvergenceWarning,
         )
 

@@ -49,7 +49,7 @@ from compactlearn.embeddings._components import (
 )
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._pairs import Pair
-from compactlearn.linalg._routes import REGIMES
+from compactlearn.linalg._routes import ROUTES
 
 Array = NDArray[np.float64]
 
@@ -102,8 +102,8 @@ class CMLL(Embedding):
 default="auto"
         "auto" takes the closed form where d >= min(m, rank) and otherwise an accelerated
         alternation in the small space that starts from it. "closed" refuses the second case.
-        "alternating" is the paper's Algorithm 1: random start, its stopping rule, one regime
-        chosen by shape. The last four are "auto" with the regime prescribed. All are exact but
+        "alternating" is the paper's Algorithm 1: random start, its stopping rule, one route
+        chosen by shape. The last four are "auto" with the route prescribed. All are exact but
         "randomized", which is content with codes that reach 99.99 % of the objective; "auto" takes
         it where exact codes would take more than about a second.
     completion : {"none", "variance", "krylov", "random"}, default="none"
@@ -141,7 +141,7 @@ default="auto"
         Rounds of alternation; 1 for the closed form.
     n_feature_components_, n_label_components_ : int
     solver_ : str
-        Algorithm and regime, for example "closed-moments".
+        Algorithm and route, for example "closed-moments".
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -166,7 +166,7 @@ default="auto"
         "beta": (Real(0), Choice("auto")),
         "label_ridge": (Real(0),),
         "offset": (Choice("mean", "none"),),
-        "solver": (Choice("auto", "closed", "alternating", *REGIMES),),
+        "solver": (Choice("auto", "closed", "alternating", *ROUTES),),
         "completion": (Choice(*COMPLETIONS),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
@@ -232,7 +232,7 @@ default="auto"
     @property
     def traits(self) -> Traits:
         return Traits(
-            regime=self.solver if self.solver in REGIMES else "auto",
+            solver=self.solver if self.solver in ROUTES else "auto",
             keeps_offset=self.offset == "mean",
             solved_alone=self.solver == "alternating",
         )
@@ -351,7 +351,7 @@ default="auto"
             projection=P,
             decoder=decoder,
             offset=offset,
-            solver=f"{state.algorithm}-{pair.regime}",
+            solver=f"{state.algorithm}-{pair.solver}",
             eigenvalues=codes.values if state.algorithm == "closed" else None,
             share=codes.share if state.algorithm == "closed" and m is not None else None,
             beta=beta,

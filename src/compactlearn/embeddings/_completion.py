@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._seeds import seeded
-from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._arrays import to_device_of, zeros_on_device_of
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
@@ -25,13 +25,13 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
     directions exist than the kernel has rank.
     """
     if how == "none":
-        return zeros_beside((pair.n_left, 0), P)
+        return zeros_on_device_of((pair.n_left, 0), P)
     if how == "variance":
         return pair.left.principal_directions(count, P)[0]
     if how == "krylov":
         return krylov_directions(pair, P, count)
     drawn = seeded(random_state).standard_normal((pair.n_left, count))
-    return pair.left.extension(P, beside(drawn, P))
+    return pair.left.extension(P, to_device_of(drawn, P))
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:

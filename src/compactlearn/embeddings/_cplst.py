@@ -101,7 +101,7 @@ solver_, n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
+        return Traits(solver=self.solver, shares_penalty=self.ridge == "shared")
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         return replace(super().plan(n_features, n_labels, given_features), hat=True)

@@ -22,7 +22,7 @@ from compactlearn.core._targets import check_targets
 from compactlearn.core._validation import n_rows_of
 from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import label_count
-from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._arrays import to_device_of
 from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._pairs import Pair
@@ -60,7 +60,7 @@ class EncodesLabels(Embedding):
         check_is_fitted(self, "n_label_components_")
         labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
         # Labels are encoded on the host, and their codes are where the fitted arrays are.
-        return unwrap(beside(self._encoded(labels), wrap(self.decoder_)))
+        return unwrap(to_device_of(self._encoded(labels), wrap(self.decoder_)))
 
     @abstractmethod
     def _encoded(self, labels: Any) -> Array:
@@ -76,7 +76,7 @@ class Encoder(EncodesLabels):
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver)
+        return Traits(solver=self.solver)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -109,7 +109,7 @@ class Encoder(EncodesLabels):
             projection=None,
             decoder=codes.right_weights.T,
             offset=_offset(pair, codes, self.offset),
-            solver=f"closed-{pair.regime}",
+            solver=f"closed-{pair.solver}",
             eigenvalues=codes.values,
             beta=beta,
             ridge=ridge,

@@ -115,7 +115,7 @@ solver_, n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver, shares_penalty=self.ridge == "shared")
+        return Traits(solver=self.solver, shares_penalty=self.ridge == "shared")
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -153,7 +153,7 @@ solver_, n_features_in_, feature_names_in_
             projection=None,
             decoder=decoder,
             offset=offset,
-            solver=f"closed-{pair.regime}",
+            solver=f"closed-{pair.solver}",
             eigenvalues=codes.values,
             beta=beta,
             ridge=ridge,

@@ -125,7 +125,7 @@ n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime=self.solver)
+        return Traits(solver=self.solver)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
@@ -152,7 +152,7 @@ n_features_in_, feature_names_in_
             projection=P,
             decoder=None,
             offset=np.zeros(pair.n_right),
-            solver=f"closed-{pair.regime}",
+            solver=f"closed-{pair.solver}",
             eigenvalues=values,
             objective=dependence,
             dependence=dependence,
@@ -160,7 +160,7 @@ n_features_in_, feature_names_in_
 
     def unprojected(self, pair: Pair) -> Embedded:
         nothing = np.zeros(pair.n_right)
-        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
+        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.solver}")
 
     def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
@@ -205,7 +205,7 @@ def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
 
     S is t times a ridge matrix of penalty (1 - t) / t, so that with A = S^-1 Xc'Y the eigenproblem
     is that of Y'Xc A (order M), which CPLST solves too, and P = A O w^(-1/2) are ridge
-    coefficients: every regime has them already.
+    coefficients: every route has them already.
     """
     penalty = (1.0 - t) / t
     solution = leading_eigenpairs(ridge_of(pair).hat_gram(penalty), min(d, pair.n_right))

@@ -49,7 +49,7 @@ class Original(Embedding):
             projection=None,
             decoder=None,
             offset=np.zeros(pair.n_right),
-            solver=f"identity-{pair.regime}",
+            solver=f"identity-{pair.solver}",
         )
 
     def encode(self, Y: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from compactlearn.core._compress import compress_rows
-from compactlearn.core._devices import DeviceArray, dense_beside
+from compactlearn.core._devices import DeviceArray, dense_on_device_of
 
 # Below this share of non-zeros sparse products beat dense ones on two cores, conversion included
 # (measured on enron, 8 %, and bibtex, 4 %; at llog's 19 % dense products are ahead).
@@ -30,10 +30,10 @@ def working_form(matrix: Any) -> Any:
     return compress_rows(matrix) if _mostly_zero(matrix) else matrix
 
 
-def right_beside(right: Any, left: Any) -> Any:
+def right_on_device_of(right: Any, left: Any) -> Any:
     """A sparse right block as it is held beside a left one: on a device as a dense matrix."""
     moves = isinstance(left, DeviceArray) and not isinstance(right, DeviceArray)
-    return dense_beside(right, left) if moves else right
+    return dense_on_device_of(right, left) if moves else right
 
 
 def device_in(thing: Any) -> DeviceArray | None:
@@ -49,10 +49,10 @@ def device_in(thing: Any) -> DeviceArray | None:
     return next((found for found in map(device_in, parts) if found is not None), None)
 
 
-def zeros_beside(shape: tuple[int, ...], *neighbours: Any, dtype: Any = np.float64) -> Any:
+def zeros_on_device_of(shape: tuple[int, ...], *neighbours: Any, dtype: Any = np.float64) -> Any:
     """Zeros where the neighbours are: on their device, or on the host.
 
-    >>> zeros_beside((2,), np.ones(3))
+    >>> zeros_on_device_of((2,), np.ones(3))
     array([0., 0.])
     """
     like = device_in(neighbours)
@@ -72,10 +72,10 @@ def column_store(shape: tuple[int, int], *neighbours: Any) -> Any:
     return np.empty(shape, order="F") if like is None else like.filled(shape[::-1], 0.0).T
 
 
-def beside(array: Any, *neighbours: Any) -> Any:
+def to_device_of(array: Any, *neighbours: Any) -> Any:
     """An array where the neighbours are."""
     like = device_in(neighbours)
-    return array if like is None or array is None else like.beside(array)
+    return array if like is None or array is None else like.to_own_device(array)
 
 
 def scale_columns(X: Any, factors: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The regime that suits two blocks, planned once, and the pair of them."""
+"""The route that suits two blocks, planned once, and the pair of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
 from compactlearn.core._devices import DeviceArray, free_bytes
-from compactlearn.linalg._arrays import beside, right_beside
+from compactlearn.linalg._arrays import right_on_device_of, to_device_of
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._moments_pair import MomentsPair
 from compactlearn.linalg._pairs import Pair
@@ -25,36 +25,36 @@ SMALLEST_ENERGY = 1e-300
 
 @dataclass(frozen=True)
 class Route:
-    """The regime of a fit, and the seconds that it is estimated to take."""
+    """The route of a fit, and the seconds that it is estimated to take."""
 
-    regime: str
+    solver: str
     seconds: float
 
 
-def plan_route(left: Any, right: Any, demand: Plan, regime: str = "auto") -> Route:
-    """Return the regime asked for, or the one that suits two checked blocks.
+def plan_route(left: Any, right: Any, demand: Plan, solver: str = "auto") -> Route:
+    """Return the route asked for, or the one that suits two checked blocks.
 
     Raises MemoryError, before anything is allocated, if it would not fit in the memory.
     """
     shape, free = Shape.of(left, right), free_bytes(left)
     needs, costs = needed_bytes(shape, demand), seconds(shape, demand)
-    takes = costs.get(regime, min(costs.values()))
-    if regime == "auto":
-        regime = choose(shape, needs, costs, free, exact_only=isinstance(left, DeviceArray))
+    takes = costs.get(solver, min(costs.values()))
+    if solver == "auto":
+        solver = choose(shape, needs, costs, free, exact_only=isinstance(left, DeviceArray))
     leanest = min(needs, key=needs.__getitem__)
     memory.require_memory(
-        needs[regime],
+        needs[solver],
         what=f"Fitting {shape.n_rows} rows, {shape.n_left} features and {shape.n_right} labels "
-        f"in the {regime} regime with {demand.n_codes} label components",
+        f"in the {solver} route with {demand.n_codes} label components",
         remedy=(
             f"Use solver={leanest!r}, which needs about "
             f"{memory.human_bytes(needs[leanest])}, or fewer components."
-            if needs[leanest] < needs[regime]
+            if needs[leanest] < needs[solver]
             else "Use fewer components or fewer rows, or keep the features sparse."
         ),
         free=free,
     )
-    return Route(regime, takes)
+    return Route(solver, takes)
 
 
 def build_pair(
@@ -62,17 +62,17 @@ def build_pair(
     right: Any,
     weights: Array | None = None,
     *,
-    regime: str,
+    solver: str,
     given_left: int | None = None,
 ) -> Pair:
-    """Return the pair of two checked blocks in a regime."""
-    right, weights = right_beside(right, left), beside(weights, left)
+    """Return the pair of two checked blocks in a route."""
+    right, weights = right_on_device_of(right, left), to_device_of(weights, left)
     pair: Pair
     with np.errstate(over="ignore", invalid="ignore"):
-        if regime == "moments":
+        if solver == "moments":
             pair = MomentsPair(Moments.from_arrays(left, right, weights), given_left=given_left)
         else:
-            pair = RowsPair.of_rows(left, right, weights, regime=regime, given_left=given_left)
+            pair = RowsPair.of_rows(left, right, weights, solver=solver, given_left=given_left)
         energy = pair.left.energy
     require_usable_squares(energy, left)
     return pair

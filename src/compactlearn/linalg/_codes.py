@@ -14,7 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._eigen import Status
 from compactlearn.linalg._row_sums import row_blocks
 
@@ -34,7 +34,7 @@ class Codes:
     left_weights: Array | None = None
     right_weights: Array | None = None
     constant: Array | None = None
-    rows: Array | None = None  # (N, k) where the regime has them, divided by root weights
+    rows: Array | None = None  # (N, k) where the route has them, divided by root weights
     values: Array | None = None  # (k,) eigenvalues, where V are eigenvectors
     share: float = 1.0  # of the largest sum that as many of them can have, at least
 
@@ -110,7 +110,7 @@ def offset_scale(taken: float, order: int) -> float:
 def peak_signs(columns: Array) -> Array:
     """The sign of the entry of largest magnitude of each column (+1 for a zero column)."""
     if columns.shape[0] == 0:
-        return zeros_beside((columns.shape[1],), columns) + 1.0
+        return zeros_on_device_of((columns.shape[1],), columns) + 1.0
     peak = np.argmax(np.abs(columns), axis=0)
     values = columns[peak, np.arange(columns.shape[1])]
     return np.where(values < 0, -1.0, 1.0)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._devices import DeviceArray, is_array
 from compactlearn.linalg import _dense as dense
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._lanczos import EPS, Multiplies, block_size, enough_pairs, exact_pairs
 
 Array = NDArray[np.float64]
@@ -195,7 +195,7 @@ def multiplied_out(matrix: Multiplies, width: int = 128) -> Array:
     """An operator as a symmetric array, some columns at a time: what its products hold on the way
     may be taller than the matrix itself."""
     n = matrix.shape[0]
-    array = zeros_beside((n, n), matrix)
+    array = zeros_on_device_of((n, n), matrix)
     for start in range(0, n, width):
         columns = slice(start, min(start + width, n))
         array[:, columns] = matrix @ np.eye(n, columns.stop - start, -start)
@@ -228,7 +228,7 @@ def krylov_pays(n: int, count: int, is_array: bool) -> bool:
 def _dense(matrix: Array, count: int, *, overwrite: bool) -> tuple[Array, Array]:
     n = matrix.shape[0]
     if n == 0 or count == 0:
-        return zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
+        return zeros_on_device_of((0,), matrix), zeros_on_device_of((n, 0), matrix)
     if many_wanted(n, count):
         values, vectors = dense.all_pairs(matrix, overwrite=overwrite)
     else:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._devices import DeviceArray, host
 from compactlearn.linalg import _dense as dense
-from compactlearn.linalg._arrays import beside, device_in
+from compactlearn.linalg._arrays import device_in, to_device_of
 from compactlearn.linalg._eigen import EPS, all_eigenpairs, numerical_rank
 
 Array = NDArray[np.float64]
@@ -84,7 +84,7 @@ class GradedSystem:
             inside = self.basis @ dense.solve_definite(self.matrix, self.basis.T @ inside)
         solution = np.zeros((self.size, cross.shape[1]))
         solution[self.kept] = inside / self.roots[:, None]
-        return beside(solution, self.neighbour)
+        return to_device_of(solution, self.neighbour)
 
     def inverse(self) -> tuple[Array, float]:
         """Return ``(gram + alpha I)^-1`` as a matrix, and the trace of ``gram`` times it."""
@@ -95,7 +95,7 @@ class GradedSystem:
         inner = inner / np.outer(self.roots, self.roots)
         inverse = np.zeros((self.size, self.size))
         inverse[np.ix_(self.kept, self.kept)] = (inner + inner.T) / 2
-        return beside(inverse, self.neighbour), trace
+        return to_device_of(inverse, self.neighbour), trace
 
     def hat_root(self) -> tuple[Array, Array]:
         """Return R with ``ZRR'Z'`` the hat matrix of rows Z, ZR having orthogonal columns, and the
@@ -107,7 +107,9 @@ class GradedSystem:
         half = half @ turn
         root = np.zeros((self.size, half.shape[1]))
         root[self.kept] = (half if self.basis is None else self.basis @ half) / self.roots[:, None]
-        return beside(root, self.neighbour), beside(np.maximum(squares, 0.0), self.neighbour)
+        return to_device_of(root, self.neighbour), to_device_of(
+            np.maximum(squares, 0.0), self.neighbour
+        )
 
 
 def graded_system(gram: Array, alpha: float, floor: Array | float = 0.0) -> GradedSystem:
@@ -159,7 +161,7 @@ def graded_rotation(projection: Array, variances: Array) -> tuple[Array, Array]:
     T, R = dense.qr(projection[order].T)
     turned = np.empty((projection.shape[0], T.shape[1]))
     turned[order] = np.triu(R).T
-    return beside(T, neighbour), beside(turned, neighbour)
+    return to_device_of(T, neighbour), to_device_of(turned, neighbour)
 
 
 def direction_floor(directions: Any, variances: Array) -> Array:

@@ -24,7 +24,7 @@ from compactlearn.core._deadline import checkpoint
 from compactlearn.core._devices import host
 from compactlearn.core._threads import look_again
 from compactlearn.linalg import _dense as dense
-from compactlearn.linalg._arrays import beside, column_store, zeros_beside
+from compactlearn.linalg._arrays import column_store, to_device_of, zeros_on_device_of
 from compactlearn.linalg._operators import Deflated
 
 Array = NDArray[np.float64]
@@ -91,8 +91,8 @@ def exact_pairs(
     n, b = matrix.shape[0], block_size(count)
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
     restarts = 0
-    found, vectors = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
-    block = beside(rng.standard_normal((n, b)), matrix)
+    found, vectors = zeros_on_device_of((0,), matrix), zeros_on_device_of((n, 0), matrix)
+    block = to_device_of(rng.standard_normal((n, b)), matrix)
 
     def settled(theta: Array, coupling: Array) -> bool:
         return bool(_lengths(coupling).max() <= TOLERANCE * max(theta[0], scale))
@@ -120,8 +120,8 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     """
     n, b = matrix.shape[0], wide_block_size(count)
     rng = np.random.default_rng(seed)
-    known = zeros_beside((0,), matrix), zeros_beside((n, 0), matrix)
-    block, small = beside(rng.standard_normal((n, b)), matrix), (1.0 - share) / 2
+    known = zeros_on_device_of((0,), matrix), zeros_on_device_of((n, 0), matrix)
+    block, small = to_device_of(rng.standard_normal((n, b)), matrix), (1.0 - share) / 2
 
     def settled(theta: Array, coupling: Array) -> bool:
         return bool(dense.svd(coupling)[1].sum() <= small * theta[:count].sum())
@@ -237,7 +237,7 @@ def _search(
         full = size + b > cap
         if size < next_check and not full:
             continue
-        theta, S = (beside(part, block) for part in small_pairs(T[:size, :size]))
+        theta, S = (to_device_of(part, block) for part in small_pairs(T[:size, :size]))
         coupling = R @ S[active]
         done = settled(theta, coupling[:, :count])
         if done or (full and restarts >= max_restarts):
@@ -301,8 +301,8 @@ def _fresh_look(
 ) -> _Ritz:
     """A short search, from a random block, for the largest value in the complement of vectors."""
     n = vectors.shape[0]
-    nothing = zeros_beside((0,), vectors), zeros_beside((n, 0), vectors)
-    block = orthogonalise(beside(rng.standard_normal((n, width)), vectors), vectors)[0]
+    nothing = zeros_on_device_of((0,), vectors), zeros_on_device_of((n, 0), vectors)
+    block = orthogonalise(to_device_of(rng.standard_normal((n, width)), vectors), vectors)[0]
     rest = Deflated(matrix, vectors)
     return _search(rest, 1, nothing, block, width * steps, settled, max_restarts, rng)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from compactlearn.core._devices import is_array
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import EPS
 from compactlearn.linalg._graded import badly_scaled, column_floor
@@ -115,7 +115,7 @@ class LeftBlock:
         if fill and missing > 0:
             others = np.random.default_rng(0).standard_normal((avoid.shape[0], missing))
             basis = np.hstack([basis, self.extension(np.hstack([avoid, basis]), others)])
-        variances = zeros_beside((basis.shape[1],), basis)
+        variances = zeros_on_device_of((basis.shape[1],), basis)
         variances[: found.values.size] = found.values
         return basis * peak_signs(basis), variances
 

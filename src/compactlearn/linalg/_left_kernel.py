@@ -1,6 +1,6 @@
 """A left block that is known only by its kernel matrix.
 
-The dual regime never sees more of the features than XcXc'. Put the centred kernel matrix
+The dual route never sees more of the features than XcXc'. Put the centred kernel matrix
 K = HQH in its place and every method has its kernel version, without a factorisation of Q.
 Directions in feature space are combinations Xc'c of the centred rows, and are stored as their
 coefficients c (N,): then Xc'V is V itself, Xc times a direction is Kc, and the inner product of
@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.linalg._arrays import beside, zeros_beside
+from compactlearn.linalg._arrays import to_device_of, zeros_on_device_of
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._dense import cholesky, self_product, solve
 from compactlearn.linalg._eigen import (
@@ -69,7 +69,9 @@ class LeftKernel(LeftRows):
         self.count = float(self.n) if weights is None else float(weights.sum())
         ones = np.ones(self.n)
         # The mean of the rows in feature space, by its coefficients.
-        self._shares = share = beside((ones if weights is None else weights) / self.count, kernel)
+        self._shares = share = to_device_of(
+            (ones if weights is None else weights) / self.count, kernel
+        )
         self.mean = kernel @ share  # the mean kernel row: what q(x) averages to
         self._square = float(self.mean @ share)
         # What rounding is judged against: entries before the mean is taken off them.
@@ -77,7 +79,7 @@ class LeftKernel(LeftRows):
         kernel -= self.mean
         kernel -= (self.mean - self._square)[:, None]
         self.kernel = row_weighted(kernel, self.roots)
-        self._ones = beside(ones, kernel) if self.roots is None else self.roots
+        self._ones = to_device_of(ones, kernel) if self.roots is None else self.roots
         self.Xc = KernelRows(kernel, self._ones)
 
     @property
@@ -128,7 +130,7 @@ class LeftKernel(LeftRows):
         return solve(cholesky(products), C.T).T
 
     def orthonormal(self, C: Array) -> Array:
-        return self.extension(zeros_beside((self.n, 0), self.kernel), C)
+        return self.extension(zeros_on_device_of((self.n, 0), self.kernel), C)
 
     def extension(self, basis: Array, C: Array) -> Array:
         for _ in range(2 if C.shape[1] else 0):  # once leaves rounding, twice does not
@@ -137,7 +139,9 @@ class LeftKernel(LeftRows):
         return C
 
     def some_direction(self) -> Array:
-        return zeros_beside((self.n, 1), self.kernel)  # any other would show the kernel's rounding
+        return zeros_on_device_of(
+            (self.n, 1), self.kernel
+        )  # any other would show the kernel's rounding
 
     def expressed(self, P: Array) -> Array:
         """``q(x)'R`` is the product of a row's feature vector with the direction."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from compactlearn.core import _memory as memory
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.linalg import _routes as routes
-from compactlearn.linalg._arrays import right_beside, zeros_beside
+from compactlearn.linalg._arrays import right_on_device_of, zeros_on_device_of
 from compactlearn.linalg._dense import LU_UP_TO, self_product
 from compactlearn.linalg._graded import column_floor
 from compactlearn.linalg._left import LeftBlock
@@ -126,7 +126,7 @@ class LeftRows(LeftBlock):
     @cached_property
     def gram_system(self) -> GramSystem:
         """``Xc'Xc`` as an array, with what a ridge needs besides."""
-        nothing = right_beside(scipy.sparse.csr_array((self.shape[0], 0)), self.rows)
+        nothing = right_on_device_of(scipy.sparse.csr_array((self.shape[0], 0)), self.rows)
         matrix = Moments.from_arrays(self.rows, nothing, self.weights).left_left
         floor = column_floor(self.mean, self.count)
         return GramSystem(matrix, self.mean, self.count, floor)
@@ -172,7 +172,7 @@ def row_weighted(kernel: Array, roots: Array | None) -> Array:
 
 def _mean_of_centred(rows: Array, mean: Array, weights: Array | None, count: float) -> Array:
     """Return the rounding error of the stored mean."""
-    total = zeros_beside((rows.shape[1],), rows)
+    total = zeros_on_device_of((rows.shape[1],), rows)
     for some in row_blocks(*rows.shape):
         block = rows[some] - mean
         total += block.sum(axis=0) if weights is None else weights[some] @ block

@@ -1,4 +1,4 @@
-"""The moments regime: the rows are gone, everything follows from first and second moments."""
+"""The moments route: the rows are gone, everything follows from first and second moments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._arrays import diagonal_matrix, zeros_beside
+from compactlearn.linalg._arrays import diagonal_matrix, zeros_on_device_of
 from compactlearn.linalg._codes import Codes, offset_scale
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 class MomentsPair(Pair):
     """Everything from first and second moments."""
 
-    regime = "moments"
+    solver = "moments"
 
     def __init__(self, moments: Moments, *, given_left: int | None = None) -> None:
         self.moments, gram = moments, moments.left_left
@@ -67,7 +67,7 @@ class MomentsPair(Pair):
         Sxx, Sxy, Syy = self.moments.left_left, self.moments.left_right, self._right_right
         P, root = projection, float(np.sqrt(balance))
         inner = self.n_left if P is None else P.shape[1]
-        G = zeros_beside((inner + self.n_right, inner + self.n_right), Sxx)
+        G = zeros_on_device_of((inner + self.n_right, inner + self.n_right), Sxx)
         G[:inner, :inner] = Sxx if P is None else P.T @ (Sxx @ P)
         G[:inner, :inner] *= balance
         G[:inner, inner:] = Sxy if P is None else P.T @ Sxy
@@ -150,7 +150,7 @@ class HatFactor:
         Sxx, Sxy, Syy = moments.left_left, moments.left_right, moments.right_right
         root = float(np.sqrt(balance))
         inner, order = self.squares.size, self.squares.size + ybar.size
-        G = zeros_beside((order, order), Sxx)
+        G = zeros_on_device_of((order, order), Sxx)
         G[:inner, :inner] = diagonal_matrix(balance * self.squares)
         G[:inner, inner:] = root * (self.columns.T @ Sxy + count * np.outer(self.constants, ybar))
         G[inner:, :inner] = G[:inner, inner:].T
@@ -204,7 +204,7 @@ class MomentsRidge:
         if not constant:
             return HatFactor(moments, root, np.zeros(root.shape[1]), squares)
         columns = np.hstack([np.zeros((moments.n_left, 1)), root])
-        constants = zeros_beside((root.shape[1] + 1,), root)
+        constants = zeros_on_device_of((root.shape[1] + 1,), root)
         constants[0] = float(1.0 / np.sqrt(moments.count))
         return HatFactor(moments, columns, constants, np.append(1.0, squares))
 

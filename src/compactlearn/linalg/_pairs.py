@@ -1,7 +1,7 @@
 """Two blocks of columns over the same rows, left and right, and what can be computed from them.
 
 A *pair* answers the questions an embedding asks (leading codes for a balance, cross products, Gram
-matrices) without saying how the rows are stored. There are six regimes, equal
+matrices) without saying how the rows are stored. There are six routes, equal
 in their answers but for the fourth and the last, which are so to a ten-thousandth of the objective:
 
 ``moments``  the rows are gone; everything follows from a :class:`Moments`;
@@ -32,9 +32,9 @@ Array = NDArray[np.float64]
 
 
 class Pair:
-    """The questions every regime answers; passes over blocks of rows offer leading codes alone."""
+    """The questions every route answers; passes over blocks of rows offer leading codes alone."""
 
-    regime: str
+    solver: str
     left: LeftBlock
     mean_right: Array
     n_right: int

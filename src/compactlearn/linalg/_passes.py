@@ -264,7 +264,7 @@ class PassesPair(Pair):
     such a pair refuses the rest, which would take hundreds of passes.
     """
 
-    regime = "passes"
+    solver = "passes"
     left: PassesLeft  # type: ignore[override]
 
     def __init__(

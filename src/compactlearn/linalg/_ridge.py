@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.linalg._arrays import zeros_beside
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._dense import add_to_diagonal, inverse_definite, solve_definite
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._graded import badly_scaled, graded_system
@@ -167,7 +167,7 @@ class RidgePath:
 
     def own_shares(self, rows: Any, alpha: float) -> Array:
         inverse = self.inverse(alpha)
-        shares = zeros_beside((rows.shape[0],), self.vectors)
+        shares = zeros_on_device_of((rows.shape[0],), self.vectors)
         for columns in row_blocks(self.values.size, rows.shape[0]):
             shares += (rows @ self.vectors[:, columns]) ** 2 @ inverse[columns]
         return shares

@@ -1,4 +1,4 @@
-"""Estimates of seconds and bytes for each regime, and the choice of one.
+"""Estimates of seconds and bytes for each route, and the choice of one.
 
 The estimates count operations and multiply them by what one costs on two cores; only their
 order matters. Constants were fitted to timings of enron, llog, plant, bibtex, corel5k, delicious
@@ -16,9 +16,9 @@ from compactlearn.linalg._dense import EIGEN_LIMIT, LU_UP_TO, PROVEN
 from compactlearn.linalg._eigen import ENOUGH_ABOVE, krylov_pays, many_wanted, too_many_for_krylov
 
 EXACT = ("moments", "dual", "krylov")
-REGIMES = (*EXACT, "randomized")
+ROUTES = (*EXACT, "randomized")
 
-# The share of the largest sum of eigenvalues that the randomised regime is content with. On wordnet
+# The share of the largest sum of eigenvalues that the randomised route is content with. On wordnet
 # precision among the first labels is that of exact codes; with 0.999
 # the first label was right for 0.6780 of the rows in place of 0.6786.
 ENOUGH = 0.9999
@@ -27,7 +27,7 @@ ENOUGH = 0.9999
 # quarter of the time less.
 ENOUGH_OF_PARTS = 0.999
 
-# Seconds that an exact fit may be estimated to take before the randomised regime may be chosen.
+# Seconds that an exact fit may be estimated to take before the randomised route may be chosen.
 PATIENCE = 1.0
 
 # Whose eigenproblem a method solves: both blocks together (order D + M, or N), the right block's
@@ -93,7 +93,7 @@ class Plan:
 
 
 def seconds(shape: Shape, demand: Plan) -> dict[str, float]:
-    """Estimated time of a fit in each regime."""
+    """Estimated time of a fit in each route."""
     exact = _exact_seconds(shape, demand)
     side, k = _side(shape), demand.components
     if demand.problem != "joint" or side <= ENOUGH_ABOVE * k:
@@ -245,7 +245,7 @@ def seconds_of_folds(
     cross = shape.right_entries * shape.n_left * _SPARSE
     adding = 3 * n_folds * (shape.n_left + shape.n_right) ** 2 * _THIN
     summed = _gram(part) + share * cross
-    costs = {name: n_folds * n_solutions * one[name] for name in REGIMES[1:]}
+    costs = {name: n_folds * n_solutions * one[name] for name in ROUTES[1:]}
     solving = n_folds * n_solutions * max(0.0, one["moments"] - summed)
     return {"moments": _gram(shape) + cross + adding + solving, **costs}
 
@@ -266,7 +266,7 @@ def kernel_seconds(n_rows: int, demand: Plan) -> float:
 
 
 def needed_bytes(shape: Shape, demand: Plan) -> dict[str, int]:
-    """Estimated peak bytes of a fit in each regime, beyond the data themselves."""
+    """Estimated peak bytes of a fit in each route, beyond the data themselves."""
     N, D, M, k = shape.n_rows, shape.n_left, shape.n_right, demand.components
     codes, extra = max(k, demand.n_codes), demand.extra_directions
     model = 8 * (3 * codes * D + 3 * k * M + 4 * extra * D)
@@ -316,15 +316,15 @@ def kernel_copies(n_rows: int, demand: Plan) -> float:
     return copies
 
 
-def refit_bytes(shape: Shape, demand: Plan, regime: str, n_folds: int) -> int:
+def refit_bytes(shape: Shape, demand: Plan, solver: str, n_folds: int) -> int:
     """Estimated peak bytes of fits without one of the folds, beyond the data and the first fit.
 
     Rows are copied, those that are left out too; moments are summed fold by fold, and only the
     rows of one fold are copied at a time.
     """
-    own = needed_bytes(shape.part(1.0 - 1.0 / n_folds), demand)[regime]
+    own = needed_bytes(shape.part(1.0 - 1.0 / n_folds), demand)[solver]
     data = (12 if shape.left_sparse else 8) * shape.left_entries
-    if regime != "moments":
+    if solver != "moments":
         return own + data
     sums = 8 * n_folds * (shape.n_left + shape.n_right) ** 2
     return own + sums + data // n_folds
@@ -345,7 +345,7 @@ def choose(
     *,
     exact_only: bool = False,
 ) -> str:
-    """Return the fastest regime that fits in the memory; the leanest where none fits.
+    """Return the fastest route that fits in the memory; the leanest where none fits.
 
     Moments and kernels of an order whose eigenvalues LAPACK is not trusted with (``EIGEN_LIMIT``)
     are for those who ask for them. Codes that are not exact are for problems where exact ones take
@@ -353,7 +353,7 @@ def choose(
     than what the seconds are estimated for.
     """
     orders = {"moments": shape.n_left + shape.n_right, "dual": shape.n_rows}
-    safe = [r for r in REGIMES if r in needs and orders.get(r, 0) <= EIGEN_LIMIT]
+    safe = [r for r in ROUTES if r in needs and orders.get(r, 0) <= EIGEN_LIMIT]
     fitting = [r for r in safe if available is None or needs[r] <= available]
     exact = [r for r in fitting if r != "randomized"]
     if exact and (exact_only or min(costs[r] for r in exact) <= PATIENCE):

@@ -114,7 +114,7 @@ def device_sums(
     if count <= 0:
         return 0.0, left.filled(width, 0.0), left.filled((width, width), 0.0)
     if weights is not None:
-        weights = left.beside(weights)
+        weights = left.to_own_device(weights)
     means = [weighted_sum(block, weights) / count for block in (left, right)]
     mean = np.concatenate(means)
     scatter, drift = left.filled((width, width), 0.0), left.filled(width, 0.0)

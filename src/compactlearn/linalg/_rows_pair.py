@@ -1,4 +1,4 @@
-"""The regimes that have rows: dual, Krylov, randomised, and kernel."""
+"""The routes that have rows: dual, Krylov, randomised, and kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg import _routes as routes
-from compactlearn.linalg._arrays import beside
+from compactlearn.linalg._arrays import to_device_of
 from compactlearn.linalg._codes import Codes, code_rows, offset_scale
 from compactlearn.linalg._dense import qr
 from compactlearn.linalg._eigen import (
@@ -47,13 +47,13 @@ class RowsPair(Pair):
     left: LeftRows  # type: ignore[override]
 
     def __init__(
-        self, left: LeftRows, right: Any, *, regime: str = "krylov", given_left: int | None = None
+        self, left: LeftRows, right: Any, *, solver: str = "krylov", given_left: int | None = None
     ) -> None:
-        self.left, self.right, self.regime = left, right, regime
+        self.left, self.right, self.solver = left, right, solver
         self.weights, self.n_right = left.weights, right.shape[1]
         self.given_left = left.n if given_left is None else given_left
-        self.multiplies = regime in ("krylov", "randomized")  # no kernel unless nothing else does
-        self.enough = routes.ENOUGH if regime == "randomized" else 1.0
+        self.multiplies = solver in ("krylov", "randomized")  # no kernel unless nothing else does
+        self.enough = routes.ENOUGH if solver == "randomized" else 1.0
         self.mean_right = weighted_sum(right, left.weights) / left.count
         self.Y: Operator = weighted(right, left.roots)
         self.found_of_right: dict[Any, Any] = {}  # by a method, for its other penalties
@@ -65,30 +65,30 @@ class RowsPair(Pair):
         right: Any,
         weights: Array | None = None,
         *,
-        regime: str = "krylov",
+        solver: str = "krylov",
         given_left: int | None = None,
     ) -> RowsPair:
         """Return the pair of two blocks of rows."""
-        return cls(LeftRows(rows, weights), right, regime=regime, given_left=given_left)
+        return cls(LeftRows(rows, weights), right, solver=solver, given_left=given_left)
 
     @classmethod
     def of_kernel(
         cls, kernel: Array, right: Any, weights: Array | None = None, *, given_left: int
     ) -> RowsPair:
         """Return the pair of a kernel matrix, which is centred in place, and rows."""
-        return cls(LeftKernel(kernel, weights), right, regime="kernel", given_left=given_left)
+        return cls(LeftKernel(kernel, weights), right, solver="kernel", given_left=given_left)
 
     def with_right(self, right: Any) -> RowsPair:
         """Return the same left block, and all that is known of it, beside another right one."""
-        twin = RowsPair(self.left, right, regime=self.regime, given_left=self.given_left)
+        twin = RowsPair(self.left, right, solver=self.solver, given_left=self.given_left)
         twin.enough = self.enough
         return twin
 
     def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
         """Return a pair of some rows, and other rows of the left block as that pair knows them."""
         left, others = self.left.part(rest, held)
-        part = RowsPair(left, self.right[rest], regime=self.regime, given_left=self.given_left)
-        if part.regime == "randomized":
+        part = RowsPair(left, self.right[rest], solver=self.solver, given_left=self.given_left)
+        if part.solver == "randomized":
             part.enough = routes.ENOUGH_OF_PARTS
         return part, others
 
@@ -100,7 +100,7 @@ class RowsPair(Pair):
     def ones(self) -> Array:
         """The constant row-space vector: the roots of the weights."""
         roots = self.left.roots
-        return beside(np.ones(self.n_rows), self.right) if roots is None else roots
+        return to_device_of(np.ones(self.n_rows), self.right) if roots is None else roots
 
     def weighted(self, V: Array) -> Array:
         """Return columns in row space, times the roots of the weights."""

@@ -53,7 +53,7 @@ class Group:
         embedding = asked if model.alpha == "auto" else asked.sharing(model.alpha)
         maps = {name: value for name, value in outer.items() if name.startswith("feature_map")}
         traits = embedding.traits
-        way = (model.scale, repr(model.random_state), traits.regime, traits.needs_rows)
+        way = (model.scale, repr(model.random_state), traits.solver, traits.needs_rows)
         return cls(model, embedding, (_marked(maps), *way), asked.traits.shares_penalty)
 
     def add(self, index: int, inner: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from compactlearn.core._unknown_labels import known_somewhere
 from compactlearn.crossfit._folds import Folds, Split
 from compactlearn.crossfit._training_rows import TrainingRows, undivided
 from compactlearn.embeddings._base import Embedding, refuse_sums
-from compactlearn.linalg._arrays import scale_columns, working_form, zeros_beside
+from compactlearn.linalg._arrays import scale_columns, working_form, zeros_on_device_of
 from compactlearn.linalg._build import require_usable_squares
 from compactlearn.linalg._learning import constant_left_over
 from compactlearn.linalg._moments import Moments, without_each
@@ -113,7 +113,7 @@ class Fold:
     def with_origin(self) -> Fold:
         """The same with one row more, the last, whose features are 0: its score is what does not
         depend on the row."""
-        origin = zeros_beside((1, self.rows.shape[1]), self.rows)
+        origin = zeros_on_device_of((1, self.rows.shape[1]), self.rows)
         if sparse.issparse(self.rows):
             rows = sparse.vstack([self.rows, sparse.csr_array(origin)], format="csr")
         else:
@@ -185,9 +185,9 @@ def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None
             f"A search on Dask learns from sums of rows as they are, and feature_map="
             f"{model.feature_map!r} was given; set feature_map=None."
         )
-    if embedding.traits.regime not in ("auto", "moments"):
+    if embedding.traits.solver not in ("auto", "moments"):
         raise ValueError(
-            f"A search on Dask learns from moments, and solver={embedding.traits.regime!r} needs "
+            f"A search on Dask learns from moments, and solver={embedding.traits.solver!r} needs "
             "rows; use solver='auto' or 'moments'."
         )
 
@@ -210,7 +210,7 @@ def _from_moments(
     rows = model.feature_map is not None or data.unknown is not None
     if rows or embedding.traits.needs_rows:
         return False
-    asked = embedding.traits.regime
+    asked = embedding.traits.solver
     if asked != "auto":
         return asked == "moments"
     n_features, n_labels = data.X.shape[1], data.Y.shape[1]

@@ -154,7 +154,7 @@ def _embedded(labels: CodedLabels, chosen: Places) -> Embedded:
         projection=None,
         decoder=W / labels.scale,
         offset=labels.offset,
-        solver=f"closed-{pair.regime}",
+        solver=f"closed-{pair.solver}",
         objective=float(np.vdot(W, cross.T)),
     )
 
@@ -166,7 +166,7 @@ def _places(result: Embedded) -> Places:
     return np.argmax(np.abs(weights), axis=0)
 
 
-# Scores that differ by less than this are one: rounding, which differs between regimes, must not
+# Scores that differ by less than this are one: rounding, which differs between routes, must not
 # decide between columns that are equally good. The first of them is taken.
 TIE = 1e-9
 

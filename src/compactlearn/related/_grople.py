@@ -239,7 +239,7 @@ def _embedded(labels: CodedLabels, T: Array, R: Array, path: Array) -> Embedded:
         projection=None,
         decoder=T / labels.scale,
         offset=labels.offset,
-        solver=f"alternating-{pair.regime}",
+        solver=f"alternating-{pair.solver}",
         objective=float(path[-1]),
         path=path,
         n_iter=path.size - 1,

@@ -177,7 +177,7 @@ solver_, n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime="krylov", shares_penalty=self.ridge == "shared", needs_rows=True)
+        return Traits(solver="krylov", shares_penalty=self.ridge == "shared", needs_rows=True)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         m = label_count(self.n_label_components, n_labels)
@@ -217,7 +217,7 @@ solver_, n_features_in_, feature_names_in_
             projection=None,
             decoder=decoder,
             offset=rows.mean_right,  # the codes of the training rows have no mean
-            solver=f"closed-{rows.regime}",
+            solver=f"closed-{rows.solver}",
             eigenvalues=found.values,
             ridge=shared_ridge(self.ridge),
             objective=float(found.values.sum()),

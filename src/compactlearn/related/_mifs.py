@@ -147,7 +147,7 @@ n_features_in_, feature_names_in_
 
     @property
     def traits(self) -> Traits:
-        return Traits(regime="krylov", needs_rows=True)
+        return Traits(solver="krylov", needs_rows=True)
 
     def solve(self, pair: Pair) -> Embedded:
         d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)

@@ -67,7 +67,7 @@ class NearRows(ScaledDirections):
     @property
     def traits(self) -> Traits:
         shares = self.ridge == "shared"
-        return Traits(regime="krylov", shares_penalty=shares, needs_rows=True)
+        return Traits(solver="krylov", shares_penalty=shares, needs_rows=True)
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)

@@ -162,7 +162,7 @@ class OutputCodesClassifier(WeightedClassifier):
         m = label_count(self.n_label_components, Y.shape[1])
         plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
         route = plan_route(X, Y, plan)
-        pair = build_pair(X, Y, data.weights, regime=route.regime)
+        pair = build_pair(X, Y, data.weights, solver=route.solver)
         found = canonical_variates(pair, m, float(self.alpha))
         self.directions_, self.coef_, self.intercept_ = (
             found.directions,

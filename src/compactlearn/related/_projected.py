@@ -90,14 +90,14 @@ class ProjectedFeatures(Embedding):
             projection=P,
             decoder=None,
             offset=np.zeros(pair.n_right),
-            solver=f"closed-{pair.regime}",
+            solver=f"closed-{pair.solver}",
             eigenvalues=values,
             objective=float(values.sum()),
         )
 
     def unprojected(self, pair: Pair) -> Embedded:
         nothing = np.zeros(pair.n_right)
-        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.regime}")
+        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.solver}")
 
     def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
@@ -156,7 +156,7 @@ def ridge_directions(
     """Return leading generalised eigenvectors of (Xc'T T'Xc, Xc'Xc + ridge I) with T = Yc root.
 
     With A = (Xc'Xc + ridge I)^-1 Xc'T the problem is that of T'Xc A, of order M, and P = A O
-    w^(-1/2) are ridge coefficients of combined labels: every regime has them. P'(Xc'Xc + ridge I)P
+    w^(-1/2) are ridge coefficients of combined labels: every route has them. P'(Xc'Xc + ridge I)P
     = I.
     """
     matrix = ridge_of(pair).hat_gram(ridge)

@@ -98,7 +98,7 @@ def by_passes(embedding: Embedding, source: RowSource) -> bool:
 
     Raises ValueError, before anything is read, for what neither can do here.
     """
-    asked, order = embedding.traits.regime, source.n_features + source.n_labels
+    asked, order = embedding.traits.solver, source.n_features + source.n_labels
     if asked in ("dual", "krylov"):
         raise ValueError(
             f"solver={asked!r} needs all rows at hand, and these come in blocks; use "

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._any_classifier import check_k, names_of, told_classes, told_topk
+from compactlearn.compact._any_classifier import check_k, named_classes, named_topk, names_of
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
 from compactlearn.compact._label_output import RanksLabels, best_labels, describe
@@ -376,7 +376,7 @@ default="auto"
         names : bool, default=False
             Whether to return names of labels in place of their indices; see ``predict_labels``.
         """
-        return told_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
+        return named_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
         """Return for each row a list of pairs of a label's name and its probability, best first.
@@ -395,7 +395,7 @@ default="auto"
         """
         X = self._prepare(X)
         if self.label_space_.kind != "multilabel":
-            return told_classes(self, X, k)
+            return named_classes(self, X, k)
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
         names = names_of(self)
@@ -407,7 +407,7 @@ default="auto"
                 matrix = _above(self.stages_.scores(X[rows], self.base_scores_), self.threshold_)
                 row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
                 picked = Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
-            found += picked.told(names, expit(picked.scores))
+            found += picked.named(names, expit(picked.scores))
         return found
 
     def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:

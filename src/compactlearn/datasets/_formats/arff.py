@@ -182,9 +182,9 @@ def _labels_beside(path: Path, relation: str) -> int | Path:
     # the count in front no longer tells where the labels are.
     if found is not None and "weka.filters" not in relation[found.end() :]:
         return int(found[1])
-    beside = path.with_name(stem(path) + ".xml")
-    if beside.is_file():
-        return beside
+    to_device_of = path.with_name(stem(path) + ".xml")
+    if to_device_of.is_file():
+        return to_device_of
     raise DataFileError(
         path,
         "without labels=..., the relation's name must say by MEKA's '-C n' which columns are "

@@ -1,4 +1,4 @@
-"""The choice of a regime follows shape, density and memory."""
+"""The choice of a route follows shape, density and memory."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from compactlearn.linalg._ridge import BIASES
 from compactlearn.linalg._routes import (
     ENOUGH,
     PATIENCE,
-    REGIMES,
+    ROUTES,
     Plan,
     Shape,
     choose,
@@ -48,7 +48,7 @@ def test_shape_decides(shape, components, expected):
 def test_the_fastest_that_fits_or_else_the_leanest(shape):
     needs, costs = needed_bytes(shape, Plan(20)), seconds(shape, Plan(20))
     for room in (0, *needs.values(), 10**30):
-        fitting = [regime for regime in REGIMES if needs[regime] <= room]
+        fitting = [solver for solver in ROUTES if needs[solver] <= room]
         quick = [r for r in fitting if r != "randomized" and costs[r] <= PATIENCE]
         fitting = quick or fitting
         expected = min(fitting, key=costs.get) if fitting else min(needs, key=needs.get)
@@ -72,7 +72,7 @@ def test_codes_that_are_not_exact_are_codes_all_the_same(form, wide, weighted):
     Y = sp.csr_array((rng.random((n, shape[1])) < 0.1).astype(float))
     w = rng.uniform(0.2, 2, size=n) if weighted else None
     exact, other = (
-        RowsPair.of_rows(form(X), Y, w, regime=regime) for regime in ("krylov", "randomized")
+        RowsPair.of_rows(form(X), Y, w, solver=solver) for solver in ("krylov", "randomized")
     )
     best, codes = exact.leading_codes(20, 0.3), other.leading_codes(20, 0.3)
     V = other.weighted(other.code_rows(codes))
@@ -101,13 +101,13 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def held(kind, X, Y, weights):
-    """One problem in one regime; the kernel is that of the rows as they are."""
+    """One problem in one route; the kernel is that of the rows as they are."""
     if kind == "moments":
         return MomentsPair(Moments.from_arrays(X, Y, weights))
     if kind == "kernel":
         return RowsPair.of_kernel(X @ X.T, Y, weights, given_left=X.shape[1])
     form = sp.csr_array if kind.startswith("sparse") else np.asarray
-    return RowsPair.of_rows(form(X), Y, weights, regime=kind.split()[-1])
+    return RowsPair.of_rows(form(X), Y, weights, solver=kind.split()[-1])
 
 
 @pytest.fixture(params=[(50, False), (50, True), (7, False), (7, True)], ids=str)
@@ -151,7 +151,7 @@ def in_feature_space(pair, X, C):
     """Directions of a pair as columns (D, k), whatever they are held by."""
     C = C.toarray() if sp.issparse(C) else C
     C = multiplied(C) if isinstance(C, Operator) else np.asarray(C)
-    return X.T @ pair.left.expressed(C) if pair.regime == "kernel" else C
+    return X.T @ pair.left.expressed(C) if pair.solver == "kernel" else C
 
 
 @every_kind
@@ -286,7 +286,7 @@ def assert_learns(pair, bias, case, atol=1e-8):
         assert learned.solved
         B, intercept = literal_ridge(X, T, 0.7, ones**2, bias)
         kept = learned.coefficients
-        kept = X.T @ kept if pair.regime == "kernel" else kept  # they act on kernel rows
+        kept = X.T @ kept if pair.solver == "kernel" else kept  # they act on kernel rows
         np.testing.assert_allclose(kept, B, atol=atol)
         np.testing.assert_allclose(learned.intercept, intercept, atol=atol)
         learned = learn(pair, P, codes, 0.7, bias)
@@ -332,9 +332,9 @@ def test_directions_of_a_ridge(kind, case):
 
 def test_ratios_refer_to_the_columns_as_they_were_given():
     X, Y = problem()
-    for regime in REGIMES:
-        pair = build_pair(X, Y, regime=regime, given_left=4)
-        assert (pair.regime, pair.given_left) == (regime, 4)
+    for solver in ROUTES:
+        pair = build_pair(X, Y, solver=solver, given_left=4)
+        assert (pair.solver, pair.given_left) == (solver, 4)
     for pair in (
         RowsPair.of_rows(X, Y, given_left=4),
         RowsPair.of_kernel(X @ X.T, Y, given_left=4),
@@ -504,7 +504,7 @@ def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, 
         sums = Moments.from_blocks((form(X[rows]), Y[rows]) for rows in parts)
         held = [MomentsPair(whole), MomentsPair(sums), MomentsPair(sums.rescaled(np.ones(n_left)))]
     else:
-        held = [RowsPair.of_rows(form(X), Y, regime=kind)]
+        held = [RowsPair.of_rows(form(X), Y, solver=kind)]
     for pair in held:
         balance = 0.1 * pair.right_energy / pair.left.energy
         codes = pair.leading_codes(40, balance)
@@ -513,13 +513,13 @@ def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, 
 
 
 @pytest.mark.parametrize(
-    ("regime", "whole", "of_a_part"),
+    ("route", "whole", "of_a_part"),
     [("randomized", 0.9999, 0.999), ("krylov", 1.0, 1.0), ("dual", 1.0, 1.0)],
 )
 def test_a_part_of_the_rows_may_be_content_with_less_where_the_whole_is_not_exact_either(
-    regime, whole, of_a_part
+    solver, whole, of_a_part
 ):
     X, Y = problem()
-    pair = RowsPair.of_rows(X, Y, regime=regime)
+    pair = RowsPair.of_rows(X, Y, solver=solver)
     part, _ = pair.part(np.arange(30), np.arange(30, 50))
     assert (pair.enough, part.enough) == (whole, of_a_part)
