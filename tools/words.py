@@ -52,7 +52,7 @@ WORDS = (
     (r"go(?:es|ing)? on|went on", "resume, continue", ()),
     (r"mend(?:s|ed|ing)?", "fix", ()),
     (r"doors?", "entry point", ()),
-    (r"routes?", "route, algorithm, solver", ()),
+    (r"regimes?", "route, algorithm, solver", ()),
 )
 # Files in which a word has its usual meaning, and why.
 EXCEPTIONS: dict[tuple[str, str], str] = {}

@@ -513,7 +513,7 @@ def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, 
 
 
 @pytest.mark.parametrize(
-    ("route", "whole", "of_a_part"),
+    ("solver", "whole", "of_a_part"),
     [("randomized", 0.9999, 0.999), ("krylov", 1.0, 1.0), ("dual", 1.0, 1.0)],
 )
 def test_a_part_of_the_rows_may_be_content_with_less_where_the_whole_is_not_exact_either(
