@@ -7,7 +7,7 @@ import pytest
 from compactlearn.cli import main
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     """Output of a command."""
 
     out: str
@@ -29,14 +29,14 @@ def run(capsysbinary):
     def run(*words, status=0):
         capsysbinary.readouterr()
         found = main([str(word) for word in words])
-        told = Told(*(part.decode() for part in capsysbinary.readouterr()))
-        assert found == status, told.err
-        assert "Traceback" not in told.err
+        output = Output(*(part.decode() for part in capsysbinary.readouterr()))
+        assert found == status, output.err
+        assert "Traceback" not in output.err
         if status == 2:
-            assert told.out == ""
-            sentences = told.err.splitlines()
+            assert output.out == ""
+            sentences = output.err.splitlines()
             assert sentences[-1].startswith("compactlearn: ")
             assert sentences[-1].endswith((".", "?", "'", ")"))
-        return told
+        return output
 
     return run

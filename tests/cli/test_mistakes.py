@@ -1,4 +1,4 @@
-"""Every mistake is told in one sentence with status 2, and changes nothing."""
+"""Every mistake ends with one sentence and status 2, and changes nothing."""
 
 import re
 
@@ -193,22 +193,22 @@ DATASETS = [
 MISTAKES = [
     (["tne"], "tne"),
     *MODELS,
-    *((["fit", *words], told) for words, told in FIT),
-    *((["report", *words], told) for words, told in REPORTS),
-    *((["tune", *words], told) for words, told in [*TUNE, *SOURCES]),
-    *((["datasets", *words], told) for words, told in DATASETS),
-    *((["datasets", "convert", w[0], "copy.txt", *w[1:]], told) for w, told in SOURCES),
+    *((["fit", *words], message) for words, message in FIT),
+    *((["report", *words], message) for words, message in REPORTS),
+    *((["tune", *words], message) for words, message in [*TUNE, *SOURCES]),
+    *((["datasets", *words], message) for words, message in DATASETS),
+    *((["datasets", "convert", w[0], "copy.txt", *w[1:]], message) for w, message in SOURCES),
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES])
-def test_a_mistake_is_one_sentence_and_changes_nothing(words, told, place, monkeypatch, run):
+@pytest.mark.parametrize(("words", "message"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES])
+def test_a_mistake_is_one_sentence_and_changes_nothing(words, message, place, monkeypatch, run):
     monkeypatch.chdir(place)
     monkeypatch.setenv("COMPACTLEARN_DATA", str(place / "home"))
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
     err = run(*words, status=2).err
     assert err.count("\n") == 1, err
-    assert re.search(told, err), err
+    assert re.search(message, err), err
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
 
 
@@ -216,5 +216,5 @@ def test_every_option_that_is_advised_exists(run):
     advised = {option for _, words in SOURCES for option in re.findall(r"--[a-z-]+", words)}
     assert {"--labels", "--ignore", "--input-format", "--delimiter"} <= advised
     for command in (["tune"], ["datasets", "convert"], ["datasets", "add"], ["fit"]):
-        told = run(*command, "--help").out
-        assert all(option in told for option in advised)
+        output = run(*command, "--help").out
+        assert all(option in output for option in advised)
