@@ -26,9 +26,9 @@ def surroundings(monkeypatch, tmp_path):
 def run(capsysbinary):
     """Run a command; a mistake (status 2) must be one sentence, and print nothing else."""
 
-    def run(*words, status=0):
+    def run(*typed, status=0):
         capsysbinary.readouterr()
-        found = main([str(word) for word in words])
+        found = main([str(one) for one in typed])
         output = Output(*(part.decode() for part in capsysbinary.readouterr()))
         assert found == status, output.err
         assert "Traceback" not in output.err

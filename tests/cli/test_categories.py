@@ -89,7 +89,7 @@ def test_new_tables_may_have_other_columns_orders_and_values(run, tmp_path):
     written(new, tmp_path / "new.csv", ("price", "more", "colour", "wheels"))
     words = ["predict", "m.model", "new.csv", "--topk", 2, "--format", "jsonl", "--digits", 17]
     found = run(*words)
-    assert "does not know count as none: 5 of colour" in found.err
+    assert "Unknown categories are ignored: 5 of colour" in found.err
     X = np.array([[c or "", d, np.nan if p is None else p] for p, _, c, d in new], dtype=object)
     labels = [[(o["name"], o["score"]) for o in json.loads(line)["labels"]] for line in
             found.out.splitlines()]  # fmt: skip

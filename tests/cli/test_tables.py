@@ -48,7 +48,7 @@ def made(tmp_path_factory):
 def run(run, made):
     """Run a command, with the names of files that were made once."""
     names = {name: str(made / name) for name in ("t.csv", "t.jsonl", "t.parquet", "t.model")}
-    return lambda *words, **options: run(*(names.get(word, word) for word in words), **options)
+    return lambda *typed, **options: run(*(names.get(one, one) for one in typed), **options)
 
 
 # ---- columns that are kept -----------------------------------------------------------------------

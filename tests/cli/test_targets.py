@@ -64,7 +64,7 @@ def test_what_a_command_reads_and_pipes_stay_what_they_are(name, place, run):
 def test_no_command_replaces_another_file_without_force(name, place, run):
     words, old = WRITERS[name][0].split(), place / f"old{WRITERS[name][1]}"
     old.write_text("what was there")
-    assert "is there already" in run(*words, old.name, status=2).err
+    assert "exists already" in run(*words, old.name, status=2).err
     assert old.read_text() == "what was there"
     run(*words, old.name, "--force")
     assert old.read_bytes() != b"what was there"
@@ -100,7 +100,7 @@ def test_the_xml_file_of_an_arff_file_is_a_part_of_it(tmp_path, run):
     run("datasets", "convert", "emotions", "e.arff", "--force")
     (tmp_path / "e.arff").unlink()
     message = run("datasets", "convert", "emotions", "e.arff", status=2).err
-    assert "e.xml is there already" in message
+    assert "e.xml exists already" in message
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".pickle"])
