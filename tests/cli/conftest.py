@@ -7,7 +7,7 @@ import pytest
 from compactlearn.cli import main
 
 
-class Told(NamedTuple):
+class Output(NamedTuple):
     """Output of a command."""
 
     out: str
@@ -26,17 +26,17 @@ def surroundings(monkeypatch, tmp_path):
 def run(capsysbinary):
     """Run a command; a mistake (status 2) must be one sentence, and print nothing else."""
 
-    def run(*words, status=0):
+    def run(*typed, status=0):
         capsysbinary.readouterr()
-        found = main([str(word) for word in words])
-        told = Told(*(part.decode() for part in capsysbinary.readouterr()))
-        assert found == status, told.err
-        assert "Traceback" not in told.err
+        found = main([str(one) for one in typed])
+        output = Output(*(part.decode() for part in capsysbinary.readouterr()))
+        assert found == status, output.err
+        assert "Traceback" not in output.err
         if status == 2:
-            assert told.out == ""
-            sentences = told.err.splitlines()
+            assert output.out == ""
+            sentences = output.err.splitlines()
             assert sentences[-1].startswith("compactlearn: ")
             assert sentences[-1].endswith((".", "?", "'", ")"))
-        return told
+        return output
 
     return run

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from compactlearn import CMLLClassifier, evaluate, load_model, predict_labels
 
-NAMES = ("id", "colour", "doors", "price", "is_old", "is_cheap")
+NAMES = ("id", "colour", "wheels", "price", "is_old", "is_cheap")
 
 
 def table(seed, n=60):
@@ -24,10 +24,10 @@ def table(seed, n=60):
     rows = []
     for i in range(n):
         colour = ["red", "green", "blue", None][rng.integers(4)]
-        doors = int(rng.integers(2, 6))
+        wheels = int(rng.integers(2, 6))
         price = None if rng.random() < 0.3 else round(float(rng.random() * 100), 2)
-        old = int(colour == "red" or doors == 2)
-        rows.append((f"k{i}", colour, doors, price, old, int(price is not None and price < 40)))
+        old = int(colour == "red" or wheels == 2)
+        rows.append((f"k{i}", colour, wheels, price, old, int(price is not None and price < 40)))
     return rows
 
 
@@ -53,7 +53,7 @@ def fitted(run, source, *more):
 @pytest.mark.parametrize("seed", range(2))
 def test_the_model_is_that_of_scikit_learns_steps(run, tmp_path, ending, seed):
     rows = table(seed)
-    told = fitted(run, written(rows, tmp_path / f"t.{ending}"))
+    output = fitted(run, written(rows, tmp_path / f"t.{ending}"))
     X = np.array(
         [[c or "", d, np.nan if p is None else p] for _, c, d, p, *_ in rows], dtype=object
     )
@@ -68,9 +68,9 @@ def test_the_model_is_that_of_scikit_learns_steps(run, tmp_path, ending, seed):
     # What became of the columns is said.
     n_colours, n_prices = sum(r[1] is None for r in rows), sum(r[3] is None for r in rows)
     median = np.nanmedian(np.array(X[:, 2], dtype=float))
-    assert "Categories: colour (4 values)." in told
-    assert f"Missing values: colour ({n_colours}, a category of their own)" in told
-    assert f"price ({n_prices}, median {median:g})." in told
+    assert "Categories: colour (4 values)." in output
+    assert f"Missing values: colour ({n_colours}, a category of their own)" in output
+    assert f"price ({n_prices}, median {median:g})." in output
     found = run("predict", "m.model", f"t.{ending}", "--keep", "id", "--topk", 2, "--digits", 17)
     assert found.err == ""
     lines = list(csv.DictReader(io.StringIO(found.out)))
@@ -86,14 +86,14 @@ def test_new_tables_may_have_other_columns_orders_and_values(run, tmp_path):
     fitted(run, written(rows, tmp_path / "t.csv"))
     model = load_model("m.model")
     new = [(r[3], "x", "never seen" if i % 2 else r[1], r[2]) for i, r in enumerate(rows[:10])]
-    written(new, tmp_path / "new.csv", ("price", "more", "colour", "doors"))
+    written(new, tmp_path / "new.csv", ("price", "more", "colour", "wheels"))
     words = ["predict", "m.model", "new.csv", "--topk", 2, "--format", "jsonl", "--digits", 17]
     found = run(*words)
-    assert "does not know count as none: 5 of colour" in found.err
+    assert "Unknown categories are ignored: 5 of colour" in found.err
     X = np.array([[c or "", d, np.nan if p is None else p] for p, _, c, d in new], dtype=object)
-    told = [[(o["name"], o["score"]) for o in json.loads(line)["labels"]] for line in
+    labels = [[(o["name"], o["score"]) for o in json.loads(line)["labels"]] for line in
             found.out.splitlines()]  # fmt: skip
-    assert told == [list(row) for row in predict_labels(model, X, 2)]
+    assert labels == [list(row) for row in predict_labels(model, X, 2)]
     encoded = model[0].transform(X)
     encoded = encoded.toarray() if hasattr(encoded, "toarray") else encoded
     assert not encoded[1::2, :4].any()  # a value that is not known has zeros
@@ -107,11 +107,11 @@ def test_new_tables_may_have_other_columns_orders_and_values(run, tmp_path):
 def test_columns_of_numbers_can_be_categories(run, tmp_path):
     written(table(1), tmp_path / "t.csv")
     words = ["--labels", "is_", "--ignore", "id", "--method", "cmll", "--json"]
-    told = json.loads(
-        run("fit", "t.csv", *words, "--categories", "doors,colour", "-o", "m.model").out
+    record = json.loads(
+        run("fit", "t.csv", *words, "--categories", "wheels,colour", "-o", "m.model").out
     )
-    assert told["categories"] == {"colour": 4, "doors": 4}
-    assert told["missing"]["price"]["as"] > 0
+    assert record["categories"] == {"colour": 4, "wheels": 4}
+    assert record["missing"]["price"]["as"] > 0
     for source in ("t.csv", written(table(1), tmp_path / "t.parquet")):
         run("evaluate", "m.model", source)
 
@@ -135,12 +135,12 @@ def test_a_table_without_names(run, tmp_path):
         "".join(",".join("" if c is None else str(c) for c in row) + "\n" for row in table(3))
     )
     words = ["--no-header", "--labels", "-2", "--ignore", "0", "--categories", "auto"]
-    told = run("fit", "t.csv", *words, "--method", "cmll", "-o", "m.model").out
-    assert "Categories: 1 (4 values)." in told
+    output = run("fit", "t.csv", *words, "--method", "cmll", "-o", "m.model").out
+    assert "Categories: 1 (4 values)." in output
     assert len(run("predict", "m.model", "t.csv").out.splitlines()) == 61
 
 
 def test_a_column_that_the_model_needs(run, tmp_path):
     fitted(run, written(table(0), tmp_path / "t.csv"))
-    (tmp_path / "new.csv").write_text("colour,doors\nred,3\n")
+    (tmp_path / "new.csv").write_text("colour,wheels\nred,3\n")
     assert "needs a column 'price'" in run("predict", "m.model", "new.csv", status=2).err

@@ -47,16 +47,16 @@ def test_a_set_that_was_added_is_known_to_every_command(run, tmp_path):
     rows = "".join(f"row{i},{i % 7},{i % 5 - 2},{i % 2},{int(i % 3 == 0)}\n" for i in range(30))
     (tmp_path / "docs.csv").write_text('id,x,z,"amazed, or so",happy\n' + rows)
     options = ["--labels", 'happy, "amazed, or so"', "--ignore", "id"]
-    told = run("datasets", "add", "Mine", "docs.csv", *options).out
-    assert "Dataset 'mine': 30 rows, 2 features (dense), 2 labels" in told
+    output = run("datasets", "add", "Mine", "docs.csv", *options).out
+    assert "Dataset 'mine': 30 rows, 2 features (dense), 2 labels" in output
     assert load("mine").label_names == ("amazed, or so", "happy")
     assert is_available("mine")
     stored = tmp_path / "home" / "own" / "mine.npz"
     assert run("datasets", "fetch", "mine").out == f"{stored}\n"
     assert re.search(r"│ mine .* 30 .* 2 .* 2 .* yes; yours", run("datasets", "list").out)
     assert "Added by you from docs.csv." in run("datasets", "info", "mine").out
-    told = run("tune", "mine", "--folds", "2", "--top", "1").out
-    assert "mine: 30 rows, 2 features, 2 labels" in told
+    output = run("tune", "mine", "--folds", "2", "--top", "1").out
+    assert "mine: 30 rows, 2 features, 2 labels" in output
     stored.write_text("{")
     assert re.search(r"│ mine .* damaged; to be added again", run("datasets", "list").out)
 
@@ -68,8 +68,8 @@ def test_convert_writes_what_can_be_read_again(run, tmp_path, ending):
     assert "2 rows, 1 features (dense), 1 labels" in out
     assert out.endswith(f"-> copy.{ending}\n")
     options = ["--labels", "copy.xml"] if ending == "arff" else []
-    told = run("datasets", "convert", f"copy.{ending}", "again.arff", *options).out
-    assert "2 rows, 1 features" in told
+    output = run("datasets", "convert", f"copy.{ending}", "again.arff", *options).out
+    assert "2 rows, 1 features" in output
     assert run("datasets", "convert", "emotions", "emotions.txt").out.startswith("Dataset 'emoti")
     (tmp_path / "odd.csv").write_text("a, b, c\ty\n1\t0\n2\t1\n")
     words = ["--delimiter", "tab", "--labels", "y"]

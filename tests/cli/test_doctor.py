@@ -1,4 +1,4 @@
-"""`compactlearn doctor`: what it says of the machine is so, and of a model file what is in it."""
+"""`compactlearn doctor`: the reported machine and model file are the real ones."""
 
 import json
 import platform
@@ -32,16 +32,16 @@ def model_file(tmp_path_factory):
     return path, model
 
 
-def test_it_tells_versions_threads_memory_and_the_data_folder(run, monkeypatch, tmp_path):
+def test_it_reports_versions_threads_memory_and_the_data_folder(run, monkeypatch, tmp_path):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    told = json.loads(run("doctor", "--json").out)
-    assert told["python"] == platform.python_version()
-    assert told["required"]["numpy"] == version("numpy")
-    assert told["data folder"] == str(tmp_path / "home")
-    assert told["memory"]["available_bytes"] > 2**20
-    assert told["threads"]["variables"]["OMP_NUM_THREADS"] == "1"
-    assert any(pool["for"] == "blas" for pool in told["threads"]["libraries"])
-    assert "model" not in told
+    record = json.loads(run("doctor", "--json").out)
+    assert record["python"] == platform.python_version()
+    assert record["required"]["numpy"] == version("numpy")
+    assert record["data folder"] == str(tmp_path / "home")
+    assert record["memory"]["available_bytes"] > 2**20
+    assert record["threads"]["variables"]["OMP_NUM_THREADS"] == "1"
+    assert any(pool["for"] == "blas" for pool in record["threads"]["libraries"])
+    assert "model" not in record
     monkeypatch.setattr("compactlearn.cli._doctor.optional_packages", lambda: {"x": {"left": None}})
     assert "no left (pip install 'compactlearn[x]')" in run("doctor").out
 
@@ -58,12 +58,12 @@ def test_packages_are_those_of_the_project():
 @pytest.mark.slow
 def test_devices_are_those_of_torch():
     torch = pytest.importorskip("torch")
-    told = machine.devices()
-    assert told["torch"] == torch.__version__
-    assert len(told["cuda devices"]) == torch.cuda.device_count()
+    found = machine.devices()
+    assert found["torch"] == torch.__version__
+    assert len(found["cuda devices"]) == torch.cuda.device_count()
 
 
-def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch):
+def test_a_torch_that_cannot_be_loaded_is_reported(monkeypatch):
     def broken(*_args, **_kwargs):
         raise OSError("libcudart.so is missing")
 
@@ -75,12 +75,12 @@ def test_a_torch_that_cannot_be_loaded_is_told(monkeypatch):
 
 def test_it_looks_into_a_model_file(model_file, run, tmp_path):
     path, model = model_file
-    told = json.loads(run("doctor", path, "--json").out)["model"]
-    assert told["type"] == "CMLLClassifier"
+    record = json.loads(run("doctor", path, "--json").out)["model"]
+    assert record["type"] == "CMLLClassifier"
     sizes = (1001, 53, model.n_parameters_, path.stat().st_size)
-    assert tuple(told[key] for key in ("features", "labels", "n_parameters", "bytes")) == sizes
-    assert told["first labels"] == list(load("enron").label_names[:5])
-    assert told["digests"] == "verified"
+    assert tuple(record[key] for key in ("features", "labels", "n_parameters", "bytes")) == sizes
+    assert record["first labels"] == list(load("enron").label_names[:5])
+    assert record["digests"] == "verified"
     assert "CMLLClassifier" in run("doctor", path).out
     for place in (-1, -100, 30):
         content = bytearray(path.read_bytes())

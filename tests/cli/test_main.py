@@ -55,11 +55,11 @@ def test_a_command_of_the_workshop_says_what_to_install(words, monkeypatch, tmp_
     (tmp_path / "store").mkdir()
     monkeypatch.setattr(app, "entry_points", lambda **_: ())
     assert main(words) == 2
-    told = capsys.readouterr().err
-    assert f"command '{words[0]}'" in told
-    assert "pip install compactlearn-bench" in told
-    assert "pip install ./bench" in told
-    assert one_sentence(told), told
+    message = capsys.readouterr().err
+    assert f"command '{words[0]}'" in message
+    assert "pip install compactlearn-bench" in message
+    assert "pip install ./bench" in message
+    assert one_sentence(message), message
 
 
 def test_nothing_is_loaded_for_the_help():
@@ -115,26 +115,26 @@ def test_a_fault_of_ours_is_status_1_and_one_sentence(ends_with, monkeypatch, ru
     """The traceback is in a file that the sentence names, with all that a report needs."""
     ends_with(RuntimeError("a fault\nof ours"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    told = run(*EVALUATE, status=1).err
-    assert one_sentence(told), told
-    assert "RuntimeError: a fault of ours" in told
+    message = run(*EVALUATE, status=1).err
+    assert one_sentence(message), message
+    assert "RuntimeError: a fault of ours" in message
     (file,) = tmp_path.iterdir()
-    assert str(file) in told
+    assert str(file) in message
     written = file.read_text()
     assert f"compactlearn {compactlearn.__version__}, Python" in written
     assert "compactlearn evaluate m.model enron\n" in written
     assert written.endswith("RuntimeError: a fault\nof ours\n")
 
 
-def test_a_fault_where_no_file_can_be_written_is_told_all_the_same(
+def test_a_fault_is_reported_even_where_no_file_can_be_written(
     ends_with, monkeypatch, capsys, tmp_path
 ):
     ends_with(ZeroDivisionError)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
     assert main(EVALUATE) == 1
-    told = capsys.readouterr().err
-    assert "Traceback" in told
-    assert "Please report it with the lines above" in told
+    message = capsys.readouterr().err
+    assert "Traceback" in message
+    assert "Please report it with the lines above" in message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Every mistake is told in one sentence with status 2, and changes nothing."""
+"""Every mistake ends with one sentence and status 2, and changes nothing."""
 
 import re
 
@@ -57,7 +57,7 @@ def place(tmp_path_factory):
 
 FIT = [
     (["e.arff"], "--output"),
-    (["e.arff", "-o", "e.model"], "is there already.*--force"),
+    (["e.arff", "-o", "e.model"], "exists already.*--force"),
     (["e.arff", "-o", "home"], "home is a folder; add a name"),
     (["e.arff", "-o", "no/e.model"], "no does not exist; make it"),
     (["e.arff", "-o", "n.model", "--method", "cmlll"], "--method must be.*mean 'CMLL'"),
@@ -70,30 +70,30 @@ FIT = [
     (["e.arff", "-o", "n.model", "--text", "body"], "only --text was given.*--tags"),
     (["e.arff", "-o", "n.model", "--tags", "topics"], "only --tags was given.*--text"),
     (["e.csv", "-o", "n.model"], r"e\.csv: it does not say which columns are labels"),
-    (["none.csv", "-o", "n.model"], "There is no file none.csv here"),
+    (["none.csv", "-o", "n.model"], "must be a file or the name of a data set; got none.csv"),
     (["blob", "-o", "n.model"], "blob: neither its name nor its content.*--input-format"),
     (["one.csv", "-o", "n.model", "--labels", "y"], "needs 4 rows at least, and X has 1"),
     ([*TEXTS, "--tags", "topic"], "called 'topic'"),
-    ([*TEXTS, "--labels", "3"], "--labels is about columns of numbers"),
+    ([*TEXTS, "--labels", "3"], "--labels is for numeric tables"),
     ([*TEXTS, "--analyzer", "chars"], "--analyzer must be one of word, char, char_wb"),
-    *(([*TEXTS, "--ngrams", n], "--ngrams must be two numbers") for n in ("5,3", "0,3", "a")),
-    *(([*TEXTS, "--min-df", n], "--min-df must be a number of") for n in ("0", "1.5", "nan")),
+    *(([*TEXTS, "--ngrams", n], "--ngrams must be two integers") for n in ("5,3", "0,3", "a")),
+    *(([*TEXTS, "--min-df", n], "--min-df must be an integer of") for n in ("0", "1.5", "nan")),
     ([*TEXTS, "--encoding", "base64"], "encoding must be the name of an encoding of texts"),
     (["blank.csv", *TEXTS[1:]], "of 2 texts none has any"),
-    (["emotions", *CMLL, "--analyzer", "char"], "--analyzer is about"),
-    (["emotions", *CMLL, "--encoding", "latin-1"], "--encoding is about"),
+    (["emotions", *CMLL, "--analyzer", "char"], "--analyzer is for texts"),
+    (["emotions", *CMLL, "--encoding", "latin-1"], "--encoding is for tables of texts"),
     ([*CARS, "color"], "none is called 'color'.*'colour'"),
     ([*CARS, "is_old"], "columns of features"),
     ([*CARS, "price"], "'id' must hold finite numbers"),
     (["cars.csv", *CMLL, "--categories", "auto"], "does not say which columns are labels"),
     (["cars.csv", "--labels", "price", *CMLL, "--categories", "auto"], "a label must be 0 or 1"),
-    ([*CARS, "auto", "--text", "id"], "--text cannot be given as well"),
+    ([*CARS, "auto", "--text", "id"], "--text cannot be combined with --categories"),
     ([*CARS, "auto", "--blocks"], "and no --categories"),
     (["emotions", *CMLL, "--categories", "auto"], "no file emotions"),
     (["cars.csv", "--labels", "is_", *CMLL], "--categories auto"),
-    (["e.arff", "-o", "n.model", "--blocks"], "--blocks is for linear models.*the method is auto"),
+    (["e.arff", "-o", "n.model", "--blocks"], "--blocks is for linear models.*got --method auto"),
     (["e.arff", *CMLL, "--checkpoint", "kept"], "--blocks was not given"),
-    (["-", *CMLL, "--blocks"], "DATA is standard input; name a file"),
+    (["-", *CMLL, "--blocks"], "DATA is standard input. Name a file"),
     (["absent.csv", *CMLL, "--blocks"], "no file is there"),
     (["e.arff", *CMLL, "--blocks", "--text", "a"], "--text is for texts"),
 ]
@@ -103,11 +103,14 @@ MODELS = [
     (["predict", "cut.model", "e.arff"], "damaged|beginning of one"),
     (["predict", "changed.model", "e.arff"], "damaged"),
     (["predict", "e.model", "wrong.csv"], r"wrong\.csv: the model needs a column for each feature"),
-    (["predict", "e.model", "none.arff"], "no file none.arff here"),
+    (
+        ["predict", "e.model", "none.arff"],
+        "must be a file or the name of a data set; got none.arff",
+    ),
     (["predict", "e.model", "e.arff", "--topk", "0"], "--topk"),
     (["predict", "e.model", "e.arff", "--format", "jsn"], "--format must be one of.*'jsonl'"),
-    (["predict", "e.model", "e.arff", "--output", "new.csv"], "is there already.*--force"),
-    (["predict", "e.model", "e.arff", "--probabilities"], "holds a CMLLClassifier with other"),
+    (["predict", "e.model", "e.arff", "--output", "new.csv"], "exists already.*--force"),
+    (["predict", "e.model", "e.arff", "--probabilities"], "got a CMLLClassifier with other scores"),
     (["predict", "e.model", "emotions"], "the model needs a column|fitted to"),
     *(
         (["predict", "t.model", "t.csv", "--threshold", t], "--threshold must be a number between")
@@ -119,33 +122,40 @@ MODELS = [
     (["predict", "t.model", "kept.csv", "--keep", "labels"], "columns other than row, labels"),
     (["predict", "t.model", "t.parquet", "--no-header"], "t.parquet"),
     (["evaluate", "e.model", "new.csv"], "the model needs a column for each label"),
-    (["evaluate", "t.model", "odd.csv"], "none of the 2 rows of odd has one that the model knows"),
-    (["explain", "e.model", "e.arff", "--rows", "a"], "--rows must be as 0:5"),
+    (
+        ["evaluate", "t.model", "odd.csv"],
+        "labels that the model knows; none of the 2 rows of odd has one",
+    ),
+    (["explain", "e.model", "e.arff", "--rows", "a"], "--rows must be like 0:5"),
     (["explain", "e.model", "e.arff", "--rows", "30"], "--rows must name rows from 0 to 29"),
     (["explain", "e.model", "e.arff", "--rows", "40:50"], "--rows must name rows from 0 to 29"),
     (["explain", "e.model", "e.arff", "--label", "sadd"], "sad"),
     (["doctor", "cut.model"], "damaged|beginning of one"),
 ]
+MODEL_AND_MORE = "got the model t.model with other arguments. Write report MODEL DATA"
 REPORTS = [
     ([], r"STORE\.\.\. \| MODEL DATA"),
-    (["t.model"], "made of records .* and DATA.*t.model is a model. Write report MODEL DATA"),
-    (["t.model", "t.csv", "odd.csv"], "t.model is a model. Write report MODEL DATA"),
-    (["t.model", "e.model"], "t.model is a model. Write report MODEL DATA"),
-    (["t.csv", "t.model"], "t.model is a model. Write report MODEL DATA"),
-    (["store", "t.model"], "t.model is a model. Write report MODEL DATA"),
-    (["t.csv"], "t.csv is neither: .*is none of them"),
-    (["empty.csv"], "empty.csv is neither: .*is none of them"),
-    (["changed.model", "t.csv"], "changed.model is neither: .*damaged"),
-    (["none.model", "t.csv"], "none.model is neither: there is no such file"),
-    (["store", "t.csv"], "t.csv is neither"),
+    (["t.model"], "needs records .* and DATA.*" + MODEL_AND_MORE),
+    (["t.model", "t.csv", "odd.csv"], MODEL_AND_MORE),
+    (["t.model", "e.model"], MODEL_AND_MORE),
+    (["t.csv", "t.model"], MODEL_AND_MORE),
+    (["store", "t.model"], MODEL_AND_MORE),
+    (["t.csv"], "got t.csv: .*is none of them"),
+    (["empty.csv"], "got empty.csv: .*is none of them"),
+    (["changed.model", "t.csv"], "got changed.model: .*damaged"),
+    (["none.model", "t.csv"], "got none.model: there is no such file"),
+    (["store", "t.csv"], "got t.csv: "),
     (["t.model", "t.csv", "--selection", "paper", "--no-times"],
-     "--selection and --no-times can only be said of records.*leave them out"),
-    (["t.model", "t.csv", "--format", "csv"], "--format can only be said of records.*html"),
-    (["store", "--text", "body"], "--text can only say how the DATA of a model is read"),
-    (["store", "--tags", "a", "--labels", "2"], "--labels and --tags can only say.*leave them out"),
+     "--selection and --no-times can only be used with records.*leave them out"),
+    (["t.model", "t.csv", "--format", "csv"], "--format can only be used with records.*html"),
+    (["store", "--text", "body"], "--text can only be used with the DATA of a model"),
+    (
+        ["store", "--tags", "a", "--labels", "2"],
+        "--labels and --tags can only be used with the DATA of a model.*leave them out",
+    ),
     (["t.model", "none.csv"], "none.csv"),
     (["t.model", "untagged.csv"], "topics"),
-    (["t.model", "odd.csv"], "none of the 2 rows of odd has one that the model knows"),
+    (["t.model", "odd.csv"], "labels that the model knows; none of the 2 rows of odd has one"),
     (["t.model", "store"], "store"),
     (["t.model", "t.csv", "-o", "no/page.html"], "no does not exist; make it"),
     (["t.model", "t.csv", "-o", "store"], "store is a folder; add a name"),
@@ -154,17 +164,17 @@ SOURCES = [
     (["docs.csv"], r"docs.csv: it does not say which columns are labels. Pass labels \(--labels"),
     (["docs.csv", "--labels", "-2"], "docs.csv, line 2: the column 'id' .*--ignore id"),
     (["docs.csv", "--labels", "amazd,happy"], "no column has the name 'amazd'.*'amazed'"),
-    (["docs.csv", "--labels", "sad"], "labels='sad' is taken for a prefix"),
+    (["docs.csv", "--labels", "sad"], "labels='sad' is read as a prefix"),
     (["docs.csv", "--labels", "9"], "docs.csv: as a count, labels must be from 1 to 4"),
     (["empty.csv", "--labels", "-2"], "empty.csv: a table is text .* but the file is empty"),
     (["binary.csv", "--labels", "-2"], "binary.csv, line 1: a table is text .* zero bytes"),
     (["narrow.csv", "--labels", "-1"], "narrow.csv, line 1: .*Pass delimiter .--delimiter"),
     (["pairs"], "pairs: its rows may be xmlrepo .*--input-format"),
     (["when.arff", "--labels", "-1"], "when.arff: .*--ignore 'the day'"),
-    (["home"], "home is a folder; name a file in it"),
-    (["nowhere.csv"], "There is no file nowhere.csv here, and no data set of that name"),
+    (["home"], "got the folder home. Name a file in it"),
+    (["nowhere.csv"], "must be a file or the name of a data set; got nowhere.csv"),
     (["enronn"], "Did you mean 'enron'"),
-    (["enron", "--labels", "-2"], "--labels says how to read a file, but no file enron is here"),
+    (["enron", "--labels", "-2"], "--labels is for reading a file, but there is no file enron"),
 ]
 TUNE = [
     (["emotions", "--metric", "average_precison"], "average_precision"),
@@ -193,22 +203,24 @@ DATASETS = [
 MISTAKES = [
     (["tne"], "tne"),
     *MODELS,
-    *((["fit", *words], told) for words, told in FIT),
-    *((["report", *words], told) for words, told in REPORTS),
-    *((["tune", *words], told) for words, told in [*TUNE, *SOURCES]),
-    *((["datasets", *words], told) for words, told in DATASETS),
-    *((["datasets", "convert", w[0], "copy.txt", *w[1:]], told) for w, told in SOURCES),
+    *((["fit", *words], message) for words, message in FIT),
+    *((["report", *words], message) for words, message in REPORTS),
+    *((["tune", *words], message) for words, message in [*TUNE, *SOURCES]),
+    *((["datasets", *words], message) for words, message in DATASETS),
+    *((["datasets", "convert", w[0], "copy.txt", *w[1:]], message) for w, message in SOURCES),
 ]
 
 
-@pytest.mark.parametrize(("words", "told"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES])
-def test_a_mistake_is_one_sentence_and_changes_nothing(words, told, place, monkeypatch, run):
+@pytest.mark.parametrize(
+    ("words", "message"), MISTAKES, ids=[" ".join(w)[:60] for w, _ in MISTAKES]
+)
+def test_a_mistake_is_one_sentence_and_changes_nothing(words, message, place, monkeypatch, run):
     monkeypatch.chdir(place)
     monkeypatch.setenv("COMPACTLEARN_DATA", str(place / "home"))
     before = {path: path.stat().st_mtime_ns for path in place.rglob("*")}
     err = run(*words, status=2).err
     assert err.count("\n") == 1, err
-    assert re.search(told, err), err
+    assert re.search(message, err), err
     assert {path: path.stat().st_mtime_ns for path in place.rglob("*")} == before
 
 
@@ -216,5 +228,5 @@ def test_every_option_that_is_advised_exists(run):
     advised = {option for _, words in SOURCES for option in re.findall(r"--[a-z-]+", words)}
     assert {"--labels", "--ignore", "--input-format", "--delimiter"} <= advised
     for command in (["tune"], ["datasets", "convert"], ["datasets", "add"], ["fit"]):
-        told = run(*command, "--help").out
-        assert all(option in told for option in advised)
+        output = run(*command, "--help").out
+        assert all(option in output for option in advised)

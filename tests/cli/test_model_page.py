@@ -55,9 +55,9 @@ def test_texts_and_tags(run, model, tmp_path):
     """Tags and words are in the page; tags that the model does not know are left out, counted."""
     more = [(text, [*tags, "supper"] if "pasta" in tags else tags) for text, tags in NOTES]
     write_notes(tmp_path / "more.csv", more)
-    told = run("report", "n.model", "more.csv")
-    assert told.err == "compactlearn: 1 tags that the model does not know were left out.\n"
-    assert told.out == "model-report.html\n"
+    output = run("report", "n.model", "more.csv")
+    assert output.err == "compactlearn: 1 tags that the model does not know were left out.\n"
+    assert output.out == "model-report.html\n"
     page = (tmp_path / "model-report.html").read_text(encoding="utf-8")
     assert page == model_report(model, TEXTS, TAGS, heading="CMLLClassifier on more")
     assert all(f">{tag}<" in page for tag in ("food", "bread", "pasta", "sport", "weather"))
@@ -85,7 +85,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(run, model, tmp_path, 
 
     (tmp_path / "old.html").write_text("what was there")
     monkeypatch.setattr("compactlearn.core._atomic.os.fsync", full)
-    told = run("report", "n.model", "notes.csv", "-o", "old.html", "--force", status=2)
-    assert "cannot be written to old.html (No space left on device)" in told.err
+    output = run("report", "n.model", "notes.csv", "-o", "old.html", "--force", status=2)
+    assert "cannot be written to old.html (No space left on device)" in output.err
     assert (tmp_path / "old.html").read_text() == "what was there"
     assert not list(tmp_path.glob(".*.part"))

@@ -65,10 +65,10 @@ def test_fit_and_predict_are_those_of_python_to_the_bit(form, run, tmp_path):
     WRITERS[form](data, tmp_path / f"e.{form}")
     run("fit", f"e.{form}", "--output", "e.model", "--method", "cmll", "--seed", 3)
     model = CMLLClassifier(random_state=3).fit(data.X, data.Y)
-    told = from_lines(run("predict", "e.model", f"e.{form}", *WHOLE).out)
+    labels = from_lines(run("predict", "e.model", f"e.{form}", *WHOLE).out)
     names = data.label_names if form != "txt" else [str(j) for j in range(6)]
     ours = [[(names[int(n)], s) for n, s in row] for row in model.predict_labels(data.X)]
-    assert told == ours
+    assert labels == ours
     assert any(ours)
     stored = load_model("e.model")
     assert np.array_equal(stored.decision_function(data.X), model.decision_function(data.X))
@@ -93,8 +93,8 @@ def test_a_folder_is_fitted_block_by_block(run, tmp_path):
         part = Dataset(data.X[rows], data.Y[rows], data.feature_names, data.label_names, "part")
         write_arff(part, tmp_path / "parts" / f"{place}.arff")
     words = ["fit", "parts", "--blocks", "--method", "cmll", "--seed", "1", "--json"]
-    told = json.loads(run(*words, "--checkpoint", "kept", "--output", "model").out)
-    assert (told["rows"], told["features"], told["labels"]) == (300, 72, 6)
+    record = json.loads(run(*words, "--checkpoint", "kept", "--output", "model").out)
+    assert (record["rows"], record["features"], record["labels"]) == (300, 72, 6)
     model = load_model("model")
     own = CMLLClassifier(random_state=1).fit(open_blocks("parts"))
     assert np.array_equal(model.decision_function(data.X), own.decision_function(data.X))
@@ -105,11 +105,11 @@ def test_a_folder_is_fitted_block_by_block(run, tmp_path):
 
 def test_a_record_of_a_fit(run, tmp_path):
     write_parquet(emotions(40), tmp_path / "e.parquet")
-    told = json.loads(run("fit", "e.parquet", "-o", "e.model", "--method", "cmll", "--json").out)
-    assert (told["rows"], told["features"], told["labels"]) == (40, 72, 6)
-    assert told["classifier"] == "CMLLClassifier(random_state=0)"
-    assert told["bytes"] == (tmp_path / "e.model").stat().st_size
-    assert told["n_parameters"] == load_model("e.model").n_parameters_
+    record = json.loads(run("fit", "e.parquet", "-o", "e.model", "--method", "cmll", "--json").out)
+    assert (record["rows"], record["features"], record["labels"]) == (40, 72, 6)
+    assert record["classifier"] == "CMLLClassifier(random_state=0)"
+    assert record["bytes"] == (tmp_path / "e.model").stat().st_size
+    assert record["n_parameters"] == load_model("e.model").n_parameters_
 
 
 @pytest.mark.slow
@@ -120,19 +120,19 @@ def test_auto_keeps_its_budgets(run, tmp_path):
     assert (model.size_budget, model.time_budget, model.verbose) == (0.5, 3.0, 0)
     assert model.n_parameters_ <= 0.5 * 72 * 6
     words = ["--probabilities", "--format", "jsonl", "--topk", "6"]
-    told = from_lines(run("predict", "e.model", "e.arff", *words).out)
-    assert all(0 <= score <= 1 for row in told for _, score in row)
+    labels = from_lines(run("predict", "e.model", "e.arff", *words).out)
+    assert all(0 <= score <= 1 for row in labels for _, score in row)
 
 
 @pytest.mark.parametrize("name", ["shortlist", "auto"])
 def test_labels_are_left_out_by_count_and_by_name(name, run, notes):
     words = ["--method", name, "--min-label-count", 2, "--exclude", "sport"]
-    told = run("fit", notes, *COLUMNS, "-o", "n.model", *words).out
-    assert " 3 labels, without 2 that were left out) in " in told
+    output = run("fit", notes, *COLUMNS, "-o", "n.model", *words).out
+    assert " 3 labels, without 2 that were left out) in " in output
     model = load_model("n.model")
     assert model[-1].excluded_labels_ == ["pasta", "sport"]
-    told = from_lines(run("predict", "n.model", notes, "--topk", 3, "--format", "jsonl").out)
-    assert {label for row in told for label, _ in row} == {"bread", "food", "weather"}
+    labels = from_lines(run("predict", "n.model", notes, "--topk", 3, "--format", "jsonl").out)
+    assert {label for row in labels for label, _ in row} == {"bread", "food", "weather"}
     found = json.loads(run("evaluate", "n.model", notes, "--json").out)
     assert found["unknown_tags"] == 4  # pasta once, sport three times
     kept = [[tag for tag in tags if tag not in ("pasta", "sport")] for tags in TAGS]
@@ -145,8 +145,8 @@ def test_labels_are_left_out_by_count_and_by_name(name, run, notes):
 def test_texts_and_tags_from_any_table_make_the_same_model(run, notes, tmp_path):
     write_notes(tmp_path / "notes.jsonl")
     for name in ("notes.csv", "notes.jsonl"):
-        told = run("fit", name, *COLUMNS, "-o", f"{name}.model", "--method", "cmll").out
-        assert "fitted to notes (8 rows, " in told
+        output = run("fit", name, *COLUMNS, "-o", f"{name}.model", "--method", "cmll").out
+        assert "fitted to notes (8 rows, " in output
     model, other = load_model("notes.csv.model"), load_model("notes.jsonl.model")
     assert predict_labels(model, TEXTS, 3) == predict_labels(other, TEXTS, 3)
     found = from_lines(run("predict", "notes.csv.model", notes, "--topk", 2, *WHOLE).out)
@@ -162,8 +162,8 @@ def test_texts_by_standard_input(run, notes, monkeypatch):
     run("fit", notes, *COLUMNS, "-o", "n.model", "--method", "cmll")
     lines = io.TextIOWrapper(io.BytesIO(b"fresh bread\nrain stopped the match\n"))
     monkeypatch.setattr(sys, "stdin", lines)
-    told = run("predict", "n.model", "-", "--input-format", "lines", "--topk", 1).out
-    head, *rows = csv.reader(told.splitlines())
+    output = run("predict", "n.model", "-", "--input-format", "lines", "--topk", 1).out
+    head, *rows = csv.reader(output.splitlines())
     assert head == ["row", "label_1", "score_1"]
     assert rows[0][1] in ("food", "bread")
     assert rows[1][1] in ("sport", "weather")
@@ -195,12 +195,12 @@ def test_every_form_of_output_says_the_same(run, fitted):
 def test_a_threshold_takes_the_place_of_the_models_rule(run, fitted):
     model, data = fitted
     words = ["predict", "e.model", "e.arff", "--threshold", 0.25, "--format", "jsonl"]
-    told = from_lines(run(*words).out)
+    labels = from_lines(run(*words).out)
     scores = model.decision_function(data.X)
-    assert [{n for n, _ in row} for row in told] == [
+    assert [{n for n, _ in row} for row in labels] == [
         {data.label_names[j] for j in np.flatnonzero(row > 0.25)} for row in scores
     ]
-    assert from_lines(run(*words, "--topk", 1).out) == [row[:1] for row in told]
+    assert from_lines(run(*words, "--topk", 1).out) == [row[:1] for row in labels]
 
 
 def test_columns_may_be_in_any_order_and_labels_absent(run, fitted, tmp_path):
@@ -209,8 +209,8 @@ def test_columns_may_be_in_any_order_and_labels_absent(run, fitted, tmp_path):
     lines = [",".join([*(data.feature_names[j] for j in order), "title"])]
     lines += [",".join([*(repr(float(row[j])) for j in order), "x"]) for row in data.X[:5]]
     (tmp_path / "new.csv").write_text("\n".join(lines) + "\n")
-    told = from_lines(run("predict", "e.model", "new.csv", "--topk", 6, *WHOLE).out)
-    assert told == [[*row] for row in model.predict_labels(data.X[:5], 6)]
+    labels = from_lines(run("predict", "e.model", "new.csv", "--topk", 6, *WHOLE).out)
+    assert labels == [[*row] for row in model.predict_labels(data.X[:5], 6)]
 
 
 # ---- evaluate and explain ------------------------------------------------------------------------
@@ -218,11 +218,11 @@ def test_columns_may_be_in_any_order_and_labels_absent(run, fitted, tmp_path):
 
 def test_evaluate_is_that_of_python(run, fitted):
     model, data = fitted
-    told = json.loads(run("evaluate", "e.model", "e.arff", "--json").out)
-    assert told["metrics"] == model.evaluate(data.X, data.Y)
-    assert (told["rows"], told["classifier"]) == (80, "CMLLClassifier")
+    record = json.loads(run("evaluate", "e.model", "e.arff", "--json").out)
+    assert record["metrics"] == model.evaluate(data.X, data.Y)
+    assert (record["rows"], record["classifier"]) == (80, "CMLLClassifier")
     table = run("evaluate", "e.model", "e.arff").out
-    assert f"{told['metrics']['micro_f1']:.4f}" in table
+    assert f"{record['metrics']['micro_f1']:.4f}" in table
     assert "average_precision" in table
 
 
@@ -231,22 +231,22 @@ def test_tags_that_the_model_does_not_know_are_counted(notes, run, tmp_path):
     odd, bare = ("unheard of", ["never seen"]), ("rain", [])
     more = [(text, [*tags, *["soup"] * ("pasta" in tags)]) for text, tags in NOTES]
     write_notes(tmp_path / "more.csv", [*more, odd, bare])
-    told = json.loads(run("evaluate", "n.model", "more.csv", "--json").out)
-    assert told["unknown_tags"] == 2
-    assert told["metrics"] == evaluate(
+    record = json.loads(run("evaluate", "n.model", "more.csv", "--json").out)
+    assert record["unknown_tags"] == 2
+    assert record["metrics"] == evaluate(
         load_model("n.model"), [*TEXTS, odd[0], bare[0]], [*TAGS, [], []]
     )
     err = run("evaluate", "n.model", "more.csv").err
-    assert "2 tags that the model does not know were left out. 1 rows have no others.\n" in err
+    assert "2 tags that the model does not know were left out. 1 rows have no other tags.\n" in err
 
 
 def test_explanations_add_up_and_name_features(run, fitted):
     model, data = fitted
     words = ["explain", "e.model", "e.arff", "--rows", "2,5", "--topk", 4, "--json"]
-    told = json.loads(run(*words).out)
-    assert {reasons["row"] for reasons in told} == {2, 5}
+    record = json.loads(run(*words).out)
+    assert {reasons["row"] for reasons in record} == {2, 5}
     scores = model.decision_function(data.X)
-    for reasons in told:
+    for reasons in record:
         terms = reasons["terms"]
         assert len(terms) == 4
         assert {term["name"] for term in terms} <= set(data.feature_names)
@@ -261,8 +261,8 @@ def test_explanations_add_up_and_name_features(run, fitted):
 def test_words_and_rows_that_voted_explain_texts(run, notes):
     run("fit", notes, *COLUMNS, "-o", "n.model", "--method", "shortlist")
     words = ["explain", "n.model", notes, "--rows", "1", "--label", "bread"]
-    told = json.loads(run(*words, "--json").out)
-    assert {one["row"] for one in told[0]["neighbours"]} == {1, 2}
+    record = json.loads(run(*words, "--json").out)
+    assert {one["row"] for one in record[0]["neighbours"]} == {1, 2}
     assert "votes of training rows: 1 (" in run(*words).out
     run("fit", notes, *COLUMNS, "-o", "n.model", "--method", "cmll", "--force")
     assert "oven" in run(*words).out

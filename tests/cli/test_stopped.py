@@ -42,14 +42,14 @@ def test_ctrl_c_is_status_130_and_leaves_no_file(method, seconds, tmp_path):
     assert process.stdout.readline() == "ready\n"
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
-    assert "Traceback" not in told
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_search_that_was_interrupted_writes_nothing(tmp_path, monkeypatch, capsys):
-    """It goes on with what it has tried by then; the command does not."""
+    """The search itself keeps what it has tried so far; the command writes no file."""
 
     def interrupted(model, _data, _columns):
         model.interrupted_ = True

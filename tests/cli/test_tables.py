@@ -48,7 +48,7 @@ def made(tmp_path_factory):
 def run(run, made):
     """Run a command, with the names of files that were made once."""
     names = {name: str(made / name) for name in ("t.csv", "t.jsonl", "t.parquet", "t.model")}
-    return lambda *words, **options: run(*(names.get(word, word) for word in words), **options)
+    return lambda *typed, **options: run(*(names.get(one, one) for one in typed), **options)
 
 
 # ---- columns that are kept -----------------------------------------------------------------------
@@ -56,13 +56,13 @@ def run(run, made):
 
 @pytest.mark.parametrize("source", ["t.csv", "t.jsonl", "t.parquet"])
 def test_kept_columns_are_those_of_the_data_row_by_row(run, source):
-    told = run("predict", "t.model", source, "--keep", "id,title", "--raw-cells").out
-    rows = list(csv.DictReader(io.StringIO(told, newline="")))
+    output = run("predict", "t.model", source, "--keep", "id,title", "--raw-cells").out
+    rows = list(csv.DictReader(io.StringIO(output, newline="")))
     assert list(rows[0]) == ["row", "id", "title", "labels", "scores"]
     assert [row["id"] for row in rows] == IDS
     assert [row["title"] for row in rows] == TITLES
-    told = run("predict", "t.model", source, "--keep", "id, title", "--format", "jsonl").out
-    lines = [json.loads(line) for line in told.splitlines()]
+    output = run("predict", "t.model", source, "--keep", "id, title", "--format", "jsonl").out
+    lines = [json.loads(line) for line in output.splitlines()]
     assert [(line["id"], line["title"]) for line in lines] == list(zip(IDS, TITLES, strict=True))
     run("predict", "t.model", source, "--keep", "title", "-o", "p.parquet", "--topk", 2)
     assert pq.read_table("p.parquet").column_names == ["row", "title", "labels", "scores"]
@@ -72,8 +72,8 @@ def test_kept_columns_are_those_of_the_data_row_by_row(run, source):
 def test_kept_columns_by_standard_input(run, made, monkeypatch):
     content = io.TextIOWrapper(io.BytesIO((made / "t.csv").read_bytes()))
     monkeypatch.setattr(sys, "stdin", content)
-    told = run("predict", "t.model", "-", "--keep", "id", "--input-format", "csv").out
-    assert [row["id"] for row in csv.DictReader(io.StringIO(told))] == IDS
+    output = run("predict", "t.model", "-", "--keep", "id", "--input-format", "csv").out
+    assert [row["id"] for row in csv.DictReader(io.StringIO(output))] == IDS
 
 
 # ---- cells ---------------------------------------------------------------------------------------
@@ -97,8 +97,8 @@ def test_scores_have_six_digits_and_more_where_they_are_asked_for(run, made):
     ours = [s for row in predict_labels(model, [row[2] for row in ROWS], 5) for _, s in row]
     for digits in (None, 1, 3, 17):
         words = [] if digits is None else ["--digits", digits]
-        told = run("predict", "t.model", "t.csv", "--topk", 5, *words).out
-        cells = [row[f"score_{k}"] for row in csv.DictReader(io.StringIO(told, newline=""))
+        output = run("predict", "t.model", "t.csv", "--topk", 5, *words).out
+        cells = [row[f"score_{k}"] for row in csv.DictReader(io.StringIO(output, newline=""))
                  for k in range(1, 6)]  # fmt: skip
         assert [float(cell) for cell in cells] == [float(f"{s:.{digits or 6}g}") for s in ours]
         assert max(len(cell.split("e")[0].strip("-0.").replace(".", "")) for cell in cells) <= (
@@ -117,8 +117,8 @@ def test_half_a_surrogate_pair(run, tmp_path):
     (tmp_path / "half.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     words = ["--text", "body", "--tags", "topics", "-o", "h.model", "--method", "cmll"]
     run("fit", "half.jsonl", *words)  # in a text it is replaced
-    told = run("predict", "h.model", "half.jsonl", "--keep", "body").out
-    assert told.count("\ufffd") == 9
+    output = run("predict", "h.model", "half.jsonl", "--keep", "body").out
+    assert output.count("\ufffd") == 9
     rows[4]["topics"].append("half\ud800")
     (tmp_path / "tags.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     err = run("fit", "tags.jsonl", *words, "--force", status=2).err
@@ -138,21 +138,21 @@ def test_a_table_of_texts_without_names(run, tmp_path):
     ]
     (tmp_path / "annif.tsv").write_text("".join(lines))
     words = ["--no-header", "--text", "0", "--tags", "1"]
-    told = run("fit", "annif.tsv", *words, "-o", "a.model", "--method", "cmll").out
-    assert "(8 rows, " in told
+    output = run("fit", "annif.tsv", *words, "-o", "a.model", "--method", "cmll").out
+    assert "(8 rows, " in output
     model = load_model("a.model")
     assert model[-1].label_names_ == [
         uri + tag for tag in ("bread", "food", "pasta", "sport", "weather")
     ]
     assert columns_of(model).header is False
-    # The model remembers, and can be told otherwise.
+    # The model remembers the missing header; --header overrides it.
     measured = json.loads(run("evaluate", "a.model", "annif.tsv", "--json").out)
     assert (measured["rows"], measured["unknown_tags"]) == (8, 0)
     (tmp_path / "new.tsv").write_text("fresh bread from the oven\nrain\n")
     assert len(run("predict", "a.model", "new.tsv", "--keep", "0").out.splitlines()) == 3
     (tmp_path / "named.csv").write_text("words\nfresh bread from the oven\n")
-    told = run("predict", "a.model", "named.csv", "--header", "--text", "words").out
-    assert len(told.splitlines()) == 2
+    output = run("predict", "a.model", "named.csv", "--header", "--text", "words").out
+    assert len(output.splitlines()) == 2
 
 
 def test_a_table_of_numbers_without_names(run, tmp_path):
@@ -163,19 +163,19 @@ def test_a_table_of_numbers_without_names(run, tmp_path):
     assert json.loads(run("evaluate", "e.model", "e.csv", "--json").out)["rows"] == 60
     np.savetxt(tmp_path / "new.csv", values[:5, :72], delimiter=",", fmt="%.17g")
     words = ["--topk", 6, "--format", "jsonl", "--digits", 17]
-    told = run("predict", "e.model", "new.csv", *words).out
+    output = run("predict", "e.model", "new.csv", *words).out
     ours = [
         [{"name": name, "score": score} for name, score in row]
         for row in load_model("e.model").predict_labels(data.X[:5], 6)
     ]
-    assert [json.loads(line)["labels"] for line in told.splitlines()] == ours
+    assert [json.loads(line)["labels"] for line in output.splitlines()] == ours
 
 
 # ---- separators ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("joined", [",", "|", ";"])
-def test_a_wrong_separator_is_told(run, tmp_path, joined):
+def test_a_wrong_separator_is_reported(run, tmp_path, joined):
     lines = [json.dumps({"body": r[2], "topics": joined.join(r[3])}) + "\n" for r in ROWS]
     (tmp_path / "j.jsonl").write_text("".join(lines))
     words = ["fit", "j.jsonl", "--text", "body", "--tags", "topics", "--method", "cmll"]
@@ -205,17 +205,17 @@ def harmless(text):
 
 def test_no_command_obeys_a_name(run, nasty, monkeypatch):
     words = ["--text", "body", "--tags", "topics", "-o", "n.model", "--method", "cmll"]
-    told = [run("fit", nasty, *words)]
-    told += [run("doctor", "n.model"), run("doctor", "n.model", "--json")]
-    told += [run("explain", "n.model", nasty, "--rows", "0:6"), run("evaluate", "n.model", nasty)]
-    told += [run("explain", "n.model", nasty, "--label", "\x1b[31m", status=2)]
-    told += [run("predict", "n.model", nasty, "--keep", "\x1b[31m", status=2)]
-    told += [run("fit", nasty, *words, status=2)]
-    for out, err in told:
+    output = [run("fit", nasty, *words)]
+    output += [run("doctor", "n.model"), run("doctor", "n.model", "--json")]
+    output += [run("explain", "n.model", nasty, "--rows", "0:6"), run("evaluate", "n.model", nasty)]
+    output += [run("explain", "n.model", nasty, "--label", "\x1b[31m", status=2)]
+    output += [run("predict", "n.model", nasty, "--keep", "\x1b[31m", status=2)]
+    output += [run("fit", nasty, *words, status=2)]
+    for out, err in output:
         assert harmless(out)
         assert harmless(err)
-    assert r"\x1b]0,owned\x07\x1b[2J" in told[1].out
-    assert r"row 0, \x1b]0,owned\x07\x1b[2J: " in told[3].out
+    assert r"\x1b]0,owned\x07\x1b[2J" in output[1].out
+    assert r"row 0, \x1b]0,owned\x07\x1b[2J: " in output[3].out
     # What goes into a file is as it is; to a terminal it is not.
     assert not harmless(run("predict", "n.model", nasty).out)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)

@@ -53,18 +53,18 @@ def test_what_a_command_reads_and_pipes_stay_what_they_are(name, place, run):
             os.symlink(source, "link")
             before = (place / source).read_bytes()
             for target in (source, f"./{source}", "link"):
-                told = run(*words, target, *force, status=2).err
-                assert "is read by the command" in told or "DST must end in" in told
+                message = run(*words, target, *force, status=2).err
+                assert "is read by the command" in message or "DST must end in" in message
             assert (place / source).read_bytes() == before
         assert "device or a pipe" in run(*words, f"pipe{ending}", *force, status=2).err
     assert stat.S_ISFIFO((place / f"pipe{ending}").stat().st_mode)
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_no_command_replaces_another_file_unless_it_is_told_to(name, place, run):
+def test_no_command_replaces_another_file_without_force(name, place, run):
     words, old = WRITERS[name][0].split(), place / f"old{WRITERS[name][1]}"
     old.write_text("what was there")
-    assert "is there already" in run(*words, old.name, status=2).err
+    assert "exists already" in run(*words, old.name, status=2).err
     assert old.read_text() == "what was there"
     run(*words, old.name, "--force")
     assert old.read_bytes() != b"what was there"
@@ -79,9 +79,9 @@ def test_what_cannot_be_written_is_noticed_before_anything_is_read(name, target,
     if name != "report":  # there the file decides which report it is
         (place / "m.model").unlink()
     ending = "" if target == "home" else WRITERS[name][1]
-    told = run(*WRITERS[name][0].split(), target + ending, status=2).err
-    assert told.startswith(("compactlearn: --output must", "compactlearn: DST must"))
-    assert target.split("/")[0] in told
+    message = run(*WRITERS[name][0].split(), target + ending, status=2).err
+    assert message.startswith(("compactlearn: --output must", "compactlearn: DST must"))
+    assert target.split("/")[0] in message
 
 
 def test_a_folder_of_figures_is_not_replaced_by_accident(tmp_path, run):
@@ -99,15 +99,15 @@ def test_the_xml_file_of_an_arff_file_is_a_part_of_it(tmp_path, run):
         run(*words, "e.xml", "--force", status=2)
     run("datasets", "convert", "emotions", "e.arff", "--force")
     (tmp_path / "e.arff").unlink()
-    told = run("datasets", "convert", "emotions", "e.arff", status=2).err
-    assert "e.xml is there already" in told
+    message = run("datasets", "convert", "emotions", "e.arff", status=2).err
+    assert "e.xml exists already" in message
 
 
 @pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".pickle"])
 def test_no_ending_promises_another_format_than_is_written(ending, place, run):
     for command in ("predict", "report", "evaluate", "explain"):
-        told = run(command, "m.model", "notes.csv", "-o", f"found{ending}", status=2).err
-        assert "must name a file that ends in" in told
+        message = run(command, "m.model", "notes.csv", "-o", f"found{ending}", status=2).err
+        assert "must name a file that ends in" in message
 
 
 @pytest.mark.parametrize("command", ["evaluate", "explain"])
@@ -115,7 +115,7 @@ def test_what_is_written_is_what_would_be_printed(command, place, run):
     words = [command, "m.model", "notes.csv"]
     printed = run(*words).out
     assert run(*words, "-o", "-").out == printed
-    assert run(*words, "-o", "told.txt").out == ""
-    assert (place / "told.txt").read_text() == printed
-    run(*words, "-o", "told.json")
-    assert json.loads((place / "told.json").read_text()) == json.loads(run(*words, "--json").out)
+    assert run(*words, "-o", "output.txt").out == ""
+    assert (place / "output.txt").read_text() == printed
+    run(*words, "-o", "output.json")
+    assert json.loads((place / "output.json").read_text()) == json.loads(run(*words, "--json").out)

@@ -39,13 +39,13 @@ def notes(tmp_path):
 
 @pytest.fixture
 def fitted(run):
-    """Fit a model to texts; return it, and what was told."""
+    """Fit a model to texts; return it and the output."""
 
     def fitted(path, *options, method="cmll"):
         target = path.with_suffix(".model")
         words = ["fit", path, "--text", "body", "--tags", "topics", "--method", method]
-        told = run(*words, "--output", target, "--force", *options)
-        return load_model(target), told
+        output = run(*words, "--output", target, "--force", *options)
+        return load_model(target), output
 
     return fitted
 
@@ -80,8 +80,8 @@ def test_encodings(notes, fitted, run, form, encoding):
     for source, options in ((path, ["--encoding", encoding]), (notes(form), [])):
         stored = path.with_suffix(".model")
         answers.append(run("predict", stored, source, *options, "--topk", "2").out)
-        told = json.loads(run("evaluate", stored, source, *options, "--json").out)
-        answers.append(told["metrics"])
+        record = json.loads(run("evaluate", stored, source, *options, "--json").out)
+        answers.append(record["metrics"])
     assert answers[:2] == answers[2:]
     if encoding == "latin-1":
         words = ["--text", "body", "--tags", "topics", "-o", "model", "--encoding", "ascii"]
@@ -91,10 +91,10 @@ def test_encodings(notes, fitted, run, form, encoding):
 
 def test_empty_texts_are_said(notes, fitted, run, tmp_path):
     path = notes(more=[("", ["sää"])])
-    told = fitted(path, method="shortlist")[1]
-    assert "compactlearn: No terms in 1 of 8 texts (row 7): " in told.err
+    output = fitted(path, method="shortlist")[1]
+    assert "compactlearn: No terms in 1 of 8 texts (row 7): " in output.err
     new = tmp_path / "new.csv"
     new.write_text("body\nzzz\nleipää\n", encoding="utf-8")
-    told = run("predict", path.with_suffix(".model"), new, "--topk", "1")
-    assert "compactlearn: No term that fit had in 1 of 2 texts (row 0): " in told.err
-    assert told.out.splitlines()[1] in ("0,ruoka,0.375", "0,sää,0.375")
+    output = run("predict", path.with_suffix(".model"), new, "--topk", "1")
+    assert "compactlearn: No term that fit had in 1 of 2 texts (row 0): " in output.err
+    assert output.out.splitlines()[1] in ("0,ruoka,0.375", "0,sää,0.375")

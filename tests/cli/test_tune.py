@@ -55,17 +55,17 @@ def test_what_is_printed_makes_the_estimator(run):
     model, found = eval(line, {"CMLLClassifier": CMLLClassifier}), searched(2)
     template = clone(found._template()).set_params(**found._final_params(), random_state=None)
     assert model.get_params() == template.get_params()
-    told = json.loads(run(*command, "--json").out)
-    assert told["best_estimator"] == line
-    ratio = told["best_params"]["n_label_components"]
+    record = json.loads(run(*command, "--json").out)
+    assert record["best_estimator"] == line
+    ratio = record["best_params"]["n_label_components"]
     assert (type(ratio), ratio) == (float, found.best_params_["n_label_components"])
-    assert len(told["best"]) == 2
-    assert told["best"][0]["mean"] == pytest.approx(found.best_score_, abs=1e-12)
-    assert model.get_params() == CMLLClassifier(**told["best_params"]).get_params()
+    assert len(record["best"]) == 2
+    assert record["best"][0]["mean"] == pytest.approx(found.best_score_, abs=1e-12)
+    assert model.get_params() == CMLLClassifier(**record["best_params"]).get_params()
 
 
 def test_what_is_piped_has_lines_of_any_length(capfd, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     assert main(["tune", "emotions", "--folds", "2"]) == 0
-    told = capfd.readouterr().out
-    assert re.search(r"alpha .* beta .* n_feature_components .* n_label_components", told)
+    output = capfd.readouterr().out
+    assert re.search(r"alpha .* beta .* n_feature_components .* n_label_components", output)

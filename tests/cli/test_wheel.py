@@ -53,12 +53,12 @@ def test_the_installed_command(command, tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    told = json.loads(run("doctor", "--json"))
-    assert told["environment"] == str(command.parents[1])
+    record = json.loads(run("doctor", "--json"))
+    assert record["environment"] == str(command.parents[1])
     # enron lies inside the package and needs no network.
     run("fit", "enron", "-o", "e.model", "--method", "cmll")
-    told = json.loads(run("evaluate", "e.model", "enron", "--json"))
-    assert told["metrics"]["micro_f1"] > 0.6
+    record = json.loads(run("evaluate", "e.model", "enron", "--json"))
+    assert record["metrics"]["micro_f1"] > 0.6
     # The workshop is a wheel of its own, whose commands are found by their entry points.
     records = ROOT / "bench" / "auto" / "records.jsonl.xz"
     assert run("report", str(records), "-o", "page.html") == "page.html\n"

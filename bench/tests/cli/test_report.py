@@ -157,4 +157,4 @@ def test_a_place_where_nothing_can_be_written(store, monkeypatch, form, capsys):
     monkeypatch.setattr("compactlearn.cli._targets.atomic", full)
     sentence = refused([str(store), "--format", form], capsys)
     assert "cannot be written to report" in sentence
-    assert "(No space left on device); choose another place" in sentence
+    assert "(No space left on device); choose another folder" in sentence

@@ -1,8 +1,8 @@
 """The command `compactlearn`: the one place that turns errors into exit statuses.
 
-0 is success; 2 is a user's mistake, told in one plain sentence; 1 is a fault of ours, told in a
-sentence that names a file with the traceback; 130 is Ctrl-C. Typer and rich are loaded only when
-a command runs.
+Status 0 is success; 2 is a user's mistake, reported in one sentence; 1 is an error inside
+compactlearn, reported in a sentence that names a file with the traceback; 130 is Ctrl-C. Typer and
+rich are loaded only when a command runs.
 """
 
 import sys
@@ -23,16 +23,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What follows the program's name; by default what the shell gave.
+        The arguments after the program's name; by default those of the shell.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     try:
         for package in ("typer", "rich"):
             require(package, extra="cli", purpose="the command line")
     except ImportError as error:
-        return _tell(str(error), MISTAKE)
+        return _print(str(error), MISTAKE)
     shown = warnings.showwarning
-    warnings.showwarning = _warn  # which warnings there are is as before
+    warnings.showwarning = _warn  # the filters stay as they are
     try:
         return _run(given)
     except KeyboardInterrupt:
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return INTERNAL
     except Exception as error:
-        return _tell(report_fault(error, given), INTERNAL)
+        return _print(report_fault(error, given), INTERNAL)
     finally:
         warnings.showwarning = shown
 
@@ -50,14 +50,14 @@ def _run(arguments: list[str]) -> int:
     try:
         return app.run(arguments)
     except app.MISTAKES as mistake:
-        return _tell(app.sentence(mistake), MISTAKE)
+        return _print(app.sentence(mistake), MISTAKE)
 
 
 def _warn(message: Warning | str, *_where: object, **_more: object) -> None:
-    """Tell a warning as a sentence, without where in the source it was raised."""
-    _tell(" ".join(str(message).split()), 0)
+    """Print a warning as one sentence, without the place in the source that raised it."""
+    _print(" ".join(str(message).split()), 0)
 
 
-def _tell(sentence: str, status: int) -> int:
+def _print(sentence: str, status: int) -> int:
     print(f"compactlearn: {shown(sentence)}", file=sys.stderr)
     return status

@@ -1,4 +1,4 @@
-"""So that `python -m compactlearn.cli` is the command `compactlearn`."""
+"""Run the command `compactlearn` by `python -m compactlearn.cli`."""
 
 import sys
 

@@ -18,37 +18,37 @@ __all__ = ["COMMANDS", "MISTAKES", "loaded", "run", "sentence", "workshop_comman
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 MISTAKES: tuple[type[Exception], ...] = (_USAGE_ERROR, Mistake)
 
-#: Each command, in the order of the help, with the first sentence of its own. The command NAME is
-#: the function `NAME` or the group `app` in cli/_NAME.py, or an entry point of compactlearn-bench.
+#: Each command, in the order of the help, with the first sentence of its docstring. The command
+#: NAME is the function `NAME` or the group `app` in cli/_NAME.py, or an entry point of
+#: compactlearn-bench.
 COMMANDS: Mapping[str, str] = {
     "fit": "Fit a model to DATA and write it to a file.",
-    "predict": "Predict the labels of the rows of DATA by the model in MODEL.",
+    "predict": "Predict the labels of the rows of DATA with the model in MODEL.",
     "evaluate": "Measure how well the model in MODEL predicts the labels of DATA.",
-    "explain": "Say which features speak for and against the labels of some rows of DATA.",
-    "doctor": "Show versions, threads, devices and memory, and what is in a model file.",
-    "demo": "Tag e-mails with nothing to set, beside tuned rivals, and see what a small model "
-    "costs.",
+    "explain": "Show which features raise and lower the label scores of some rows of DATA.",
+    "doctor": "Show versions, threads, devices, memory and the content of a model file.",
+    "demo": "Tag e-mails with default settings, compare with tuned baselines, and trade size "
+    "for accuracy.",
     "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
-    "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to go "
-    "on.",
-    "report": "Make one report of the records in STORE, or of the model in MODEL on the rows of "
+    "bench": "Run the benchmark that SPEC describes; a stopped run is resumed by the same command.",
+    "report": "Write a report on the records in STORE, or on the model in MODEL and the rows of "
     "DATA.",
-    "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",
+    "datasets": "List, describe, fetch, add and convert multi-label data sets.",
 }
 WORKSHOP = ("demo", "bench")
 
 
 class Commands(TyperGroup):
-    """Lists commands by their names, and loads the one that is called."""
+    """Group that lists the names of commands, and loads the one that is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that the arguments begin with, in full."""
+        """Return the complete command that the arguments begin with."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else loaded(name), rest
 
 
 def loaded(name: str) -> Any:
-    """Return the command of a name, in full, as Typer runs it."""
+    """Return the complete command of a name, as Typer runs it."""
     part = None if name in WORKSHOP else load(f"compactlearn.cli._{name}")
     group = getattr(part, "app", None)
     if group is None:
@@ -65,14 +65,16 @@ _app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _name, _help in COMMANDS.items():
-    _app.command(_name, help=_help)(lambda: None)  # only listed; `loaded` has what is run
+    _app.command(_name, help=_help)(
+        lambda: None
+    )  # only for the list; `loaded` returns the real one
 
 
 @_app.callback(invoke_without_command=True)
 def _common(
     context: typer.Context,
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
 ) -> None:
     if show_version:
@@ -86,16 +88,16 @@ def run(arguments: list[str]) -> int:
     """Run a command and return its exit status; a user's mistake is one of `MISTAKES`."""
     try:
         status = _app(arguments, prog_name="compactlearn", standalone_mode=False)
-    except typer.Abort as stopped:  # what Ctrl-C is to some versions of Typer
+    except typer.Abort as stopped:  # some versions of Typer raise this for Ctrl-C
         raise KeyboardInterrupt from stopped
     return status if isinstance(status, int) else 0
 
 
 def sentence(mistake: Exception) -> str:
-    """Return a mistake in one line, and for a misused option where to read on."""
+    """Return a mistake as one line, with the help command for a misused option."""
     format_message = getattr(mistake, "format_message", None)
     text = " ".join((format_message() if format_message else str(mistake)).split())
-    if isinstance(mistake, _USAGE_ERROR):  # the library's own may begin with the name of a file
+    if isinstance(mistake, _USAGE_ERROR):  # a library's message may begin with a file name
         text = text[:1].upper() + text[1:]
     text = text if text.endswith((".", "?", "!")) else f"{text}."
     if isinstance(mistake, _USAGE_ERROR):
@@ -105,9 +107,9 @@ def sentence(mistake: Exception) -> str:
 
 
 def workshop_command(name: str, what: str = "") -> Any:
-    """Return the function that compactlearn-bench gives for a command, by an entry point.
+    """Return the function of a command that compactlearn-bench provides by an entry point.
 
-    ``what`` is what it was asked for, where only a part of the command needs the package.
+    ``what`` names the part of the command that needs the package, where it is not all of it.
     """
     for found in entry_points(group="compactlearn.commands", name=name):
         return found.load()

@@ -1,4 +1,4 @@
-"""`compactlearn datasets`: what there is, where it lies, and how to bring and convert files."""
+"""`compactlearn datasets`: list, describe, fetch, add and convert data sets."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ from compactlearn.core._shown import shown
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Multi-label data sets: list, describe, fetch, add, convert.",
+    help="List, describe, fetch, add and convert multi-label data sets.",
     add_completion=False,
     no_args_is_help=False,
     pretty_exceptions_enable=False,
@@ -33,7 +33,7 @@ def _common(context: typer.Context) -> None:
 
 @app.command("list")
 def list_(data_home: Home = None) -> None:
-    """List the sets known by name, and which of them are on this machine."""
+    """List the known data sets, and which of them are on this machine."""
     out = console()
     rows = [_listed(name, data_home) for name in datasets.list_datasets(data_home)]
     headings = ("name", "rows", "features", "labels", "labels per row", "here")
@@ -54,7 +54,7 @@ def _listed(name: str, data_home: Path | None) -> list[str]:
 
 
 def _is_here(entry: datasets.Entry, data_home: Path | None) -> str:
-    """Return whether a set is here, or how to bring it."""
+    """Return whether a data set is on this machine, or how to get it."""
     if datasets.is_available(entry.name, data_home):
         return "yes"
     base = entry if entry.of is None else datasets.describe(entry.of)
@@ -64,7 +64,7 @@ def _is_here(entry: datasets.Entry, data_home: Path | None) -> str:
 
 @app.command()
 def info(name: Name, data_home: Home = None) -> None:
-    """Say what is known of a set: counts, files, checksums, origin, citation, terms."""
+    """Show a data set: counts, files, checksums, origin, citation and terms."""
     with refusals_are_mistakes():
         entry = datasets.describe(name, data_home)
     base = entry if entry.of is None else datasets.describe(entry.of)
@@ -100,7 +100,7 @@ def info(name: Name, data_home: Home = None) -> None:
 
 @app.command()
 def fetch(name: Name, data_home: Home = None) -> None:
-    """Make sure that the files of a set are in the data folder, fetching what is not."""
+    """Download the files of a data set that are missing in the data folder."""
     with refusals_are_mistakes():
         for path in datasets.fetch(name, data_home):
             typer.echo(shown(path))
@@ -110,39 +110,44 @@ def fetch(name: Name, data_home: Home = None) -> None:
 @grouped
 def add(
     name: Annotated[
-        str, typer.Argument(help="A name of your own, or that of a set that cannot be fetched.")
+        str, typer.Argument(help="A new name, or that of a data set that cannot be fetched.")
     ],
-    files: Annotated[list[Path], typer.Argument(help="Rows, and the XML file if there is one.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="Files with rows, and the XML file with label names if there is one."),
+    ],
     options: TableOptions,
     overwrite: Annotated[
         bool,
-        typer.Option("--overwrite", help="Replace what a name of your own has meant so far."),
+        typer.Option("--overwrite", help="Replace a data set that you have added under this name."),
     ] = False,
 ) -> None:
-    """Store what files hold in the data folder, under a name of your own or of a known set."""
+    """Store the content of files in the data folder, as a new or a known data set."""
     home = options.data_home
     with refusals_are_mistakes():
-        told = {**options.table(), **options.columns()}
-        data = datasets.add(name, files, **told, overwrite=overwrite, data_home=home)
+        given = {**options.table(), **options.columns()}
+        data = datasets.add(name, files, **given, overwrite=overwrite, data_home=home)
     typer.echo(shown(data))
 
 
 @app.command()
 @grouped
 def convert(
-    source: Annotated[str, typer.Argument(metavar="SRC", help="A file, or the name of a set.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SRC", help="A file, or the name of a data set.")
+    ],
     target: Annotated[
         Path,
         typer.Argument(
             metavar="DST",
-            help="A name that ends in .arff (the labels go to .xml beside it), .parquet or .txt "
-            "(the extreme-classification repository's form).",
+            help="A name that ends in .arff (label names go to an .xml file next to it), .parquet "
+            "or .txt (format of the extreme classification repository).",
         ),
     ],
     options: TableOptions,
-    force: Annotated[bool, typer.Option("--force", help="Replace DST if it is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace DST if it exists.")] = False,
 ) -> None:
-    """Read SRC, in whatever form it is, and write it in the form that the name of DST says."""
+    """Read SRC, in any format, and write it in the format of the ending of DST."""
     writers: dict[str, Callable[..., object]] = {
         ".arff": datasets.write_arff,
         ".parquet": datasets.write_parquet,
@@ -151,8 +156,8 @@ def convert(
     ending = target.suffix.lower()
     if ending not in writers:
         raise Mistake(
-            f"DST must end in {', '.join(writers)}, but is {target}; give such a name, and "
-            "compress the file afterwards if you like."
+            f"DST must end in {', '.join(writers)}; got {target}. Choose such a name; the file can "
+            "be compressed afterwards."
         )
     for path in (target, *([xml_file_of(target)] if ending == ".arff" else [])):
         check_target(path, "DST", force=force, inputs=files_read(source, options.labels))

@@ -1,4 +1,4 @@
-"""`compactlearn doctor`: what this program runs on, and what is in a model file."""
+"""`compactlearn doctor`: versions, machine, and the content of a model file."""
 
 import json
 import platform
@@ -26,15 +26,15 @@ _SHOWN = 5  # names
 
 def doctor(
     model_file: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="A model file to look into as well.")
+        Path | None, typer.Argument(metavar="[MODEL]", help="A model file to check and describe.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")] = False,
 ) -> None:
-    """Show versions, threads, devices and memory, and what is in a model file.
+    """Show versions, threads, devices, memory and the content of a model file.
 
-    Of a model file every byte is held against its digest.
+    Every byte of the model file is checked against its digest.
     """
-    told: dict[str, Any] = {
+    record: dict[str, Any] = {
         "compactlearn": __version__,
         "python": platform.python_version(),
         "environment": sys.prefix,
@@ -48,11 +48,11 @@ def doctor(
     }
     if model_file is not None:
         with refusals_are_mistakes():
-            told["model"] = _model(model_file)
+            record["model"] = _model(model_file)
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(record, indent=2))
         return
-    for heading, value in _lines(told):
+    for heading, value in _lines(record):
         typer.echo(f"{heading + ':':<16} {shown(value)}")
 
 
@@ -77,28 +77,28 @@ def _model(path: Path) -> dict[str, Any]:
     }
 
 
-def _lines(told: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    machine = told["machine"]
-    yield "compactlearn", told["compactlearn"]
-    yield "Python", f"{told['python']} in {told['environment']}"
+def _lines(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    machine = record["machine"]
+    yield "compactlearn", record["compactlearn"]
+    yield "Python", f"{record['python']} in {record['environment']}"
     yield "machine", f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}"
-    free = told["memory"]["available_bytes"]
+    free = record["memory"]["available_bytes"]
     yield "memory", "unknown" if free is None else f"{human_bytes(free)} available"
-    for pool in told["threads"]["libraries"]:
+    for pool in record["threads"]["libraries"]:
         yield "threads", f"{pool['threads']} of {pool['library']} ({pool['for']})"
-    for name, value in told["threads"]["variables"].items():
+    for name, value in record["threads"]["variables"].items():
         yield "  decided by", f"{name}={value}"
-    for name, value in told["devices"].items():
+    for name, value in record["devices"].items():
         yield name, ", ".join(value) or "none" if isinstance(value, list) else str(value)
-    for name, version in told["required"].items():
+    for name, version in record["required"].items():
         yield name, version or "absent, though it is needed"
-    for extra, packages in told["optional"].items():
+    for extra, packages in record["optional"].items():
         absent = [name for name, version in packages.items() if version is None]
         here = ", ".join(f"{name} {v}" for name, v in packages.items() if v is not None)
         missing = f"no {', '.join(absent)} (pip install 'compactlearn[{extra}]')" if absent else ""
         yield f"extra {extra}", "; ".join(filter(None, [here, missing]))
-    yield "data folder", told["data folder"]
-    for name, value in told.get("model", {}).items():
+    yield "data folder", record["data folder"]
+    for name, value in record.get("model", {}).items():
         if value is not None:
             shown = ", ".join(value) if isinstance(value, list) else str(value)
             yield f"model {name}" if name != "file" else "model", shown

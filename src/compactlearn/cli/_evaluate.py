@@ -26,8 +26,8 @@ def evaluate(
 ) -> None:
     """Measure how well the model in MODEL predicts the labels of DATA.
 
-    Rankings are judged by the scores, label sets by what the model predicts. Tags that the model
-    does not know, which it cannot predict, are left out, and counted.
+    Ranking metrics use the scores; label metrics use the predicted labels. Tags that the model does
+    not know cannot be predicted: they are left out, and their number is reported.
     """
     inputs = [model_file, *files_read(source, options.labels)]
     output, as_json = text_target(output, as_json=as_json, force=force, inputs=inputs)
@@ -37,13 +37,13 @@ def evaluate(
     with refusals_are_mistakes():
         found = measure(model, rows.X, Y)
     if as_json:
-        # JSON has no word for what is not defined on these rows.
+        # JSON has no NaN: an undefined metric is null.
         metrics = {name: float(v) if math.isfinite(v) else None for name, v in found.items()}
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
         about |= {"rows": rows.count, "unknown_tags": unknown.tags, "metrics": metrics}
         say(json.dumps(about, indent=2), output)
         return
-    unknown.tell()
+    unknown.report()
     page = None if output is None else io.StringIO()
     screen = console(page)
     table = [

@@ -1,4 +1,4 @@
-"""`compactlearn explain`: which features speak for and against the labels of some rows."""
+"""`compactlearn explain`: which features raise and lower the label scores of rows."""
 
 import json
 import re
@@ -23,33 +23,34 @@ def explain(
     source: Data,
     options: RowOptions,
     rows: Annotated[
-        str, typer.Option(help="Which rows, counted from 0: 0:5, or 3, or 0,4,7.")
+        str,
+        typer.Option(help="Rows, counted from 0: a range (0:5), a number (3) or a list (0,4,7)."),
     ] = "0:5",
     label: Annotated[
         list[str] | None,
-        typer.Option(help="A label to explain, may be repeated; by default the predicted ones."),
+        typer.Option(help="A label to explain; may be repeated. By default the predicted labels."),
     ] = None,
-    topk: Annotated[int, typer.Option(min=1, help="How many terms of each score to show.")] = 10,
+    topk: Annotated[int, typer.Option(min=1, help="Number of terms of each score to show.")] = 10,
     as_json: AsJson = False,
     output: TextOutput = None,
     force: Force = False,
 ) -> None:
-    """Say which features speak for and against the labels of some rows of DATA.
+    """Show which features raise and lower the label scores of some rows of DATA.
 
-    The terms of a score, with its base and the rest, add up to it.
+    The shown terms of a score, its base and the sum of the other terms add up to the score.
     """
     if not re.fullmatch(r"\d*:\d*|\d+(,\d+)*", rows):
-        raise typer.BadParameter(f"--rows must be as 0:5, 3 or 0,4,7; got {rows!r}")
+        raise typer.BadParameter(f"--rows must be like 0:5, 3 or 0,4,7; got {rows!r}")
     inputs = [model_file, *files_read(source, options.labels)]
     output, as_json = text_target(output, as_json=as_json, force=force, inputs=inputs)
     model = open_model(model_file)
     found = rows_for(model, source, options, with_labels=False)
     places = _places(rows, found.count)
     with refusals_are_mistakes():
-        told = reasons_of(
+        explanations = reasons_of(
             model, take_rows(found.X, places), label or None, topk, feature_names=found.features
         )
-    placed = [replace(reasons, row=places[reasons.row]) for reasons in told]
+    placed = [replace(reasons, row=places[reasons.row]) for reasons in explanations]
     if as_json:
         say(json.dumps([reasons.to_dict() for reasons in placed], indent=2), output)
     else:
@@ -57,7 +58,7 @@ def explain(
 
 
 def _places(rows: str, count: int) -> list[int]:
-    """Return the numbers of the rows that are asked for, all of which must be there."""
+    """Return the indices of the rows in --rows; raise a `Mistake` for rows that DATA lacks."""
     if ":" in rows:
         start, _, stop = rows.partition(":")
         places = list(range(int(start or 0), min(int(stop or count), count)))
@@ -65,7 +66,7 @@ def _places(rows: str, count: int) -> list[int]:
         places = [int(number) for number in rows.split(",")]
     if not places or max(places) >= count:
         raise Mistake(
-            f"--rows must name rows from 0 to {count - 1}, which DATA has, and is {rows}; give "
-            "such numbers."
+            f"--rows must name rows from 0 to {count - 1}, the last row of DATA; got {rows}. Pass "
+            "such row numbers."
         )
     return places

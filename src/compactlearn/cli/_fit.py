@@ -1,4 +1,4 @@
-"""`compactlearn fit`: a model of the data in a file, in another file."""
+"""`compactlearn fit`: fit a model to the data in a file, and write it to another file."""
 
 import contextlib
 import json
@@ -36,9 +36,9 @@ from compactlearn.shortlist._classifier import ShortlistClassifier
 __all__ = ["fit", "make"]
 
 
-CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
+CHECKED_ROWS = 200  # rows whose scores in a smaller dtype are compared
 
-#: The classifiers of their own names; beside them there are those of `METHODS`.
+#: Classifiers by the names of --method; the other names are those of `METHODS`.
 MAKERS: Mapping[str, Callable[..., Any]] = {
     "auto": AutoCompactClassifier,
     "shortlist": ShortlistClassifier,
@@ -47,7 +47,7 @@ MAKERS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-#: What texts can be divided into, and how long runs of these are by default.
+#: Units that texts are divided into, with the default lengths of n-grams.
 ANALYZERS: Mapping[str, tuple[int, int]] = {"word": (1, 1), "char": (3, 5), "char_wb": (3, 5)}
 
 
@@ -59,16 +59,16 @@ def fit(
     categories: Annotated[
         str | None,
         typer.Option(
-            help="Columns of categories, with commas between them, or auto: those with values that "
-            "are no numbers. Each value becomes a feature, a missing one too; missing numbers "
+            help="Categorical columns, separated by commas, or auto: all columns with values that "
+            "are not numbers. Each value becomes a feature, also a missing value; missing numbers "
             "become the median."
         ),
     ] = None,
     analyzer: Annotated[
         str | None,
         typer.Option(
-            help="What texts are divided into: word, char (characters) or char_wb (characters "
-            "within words, for languages in which words have many forms); by default word.",
+            help="The unit of n-grams: word, char (characters) or char_wb (characters within "
+            "words, for languages in which words have many forms); by default word.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +76,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="MIN,MAX",
-            help="Runs of so many words or characters count; by default 1,1, of characters 3,5.",
+            help="Lengths of n-grams; by default 1,1 for words and 3,5 for characters.",
             show_default=False,
         ),
     ] = None,
@@ -84,62 +84,61 @@ def fit(
         str | None,
         typer.Option(
             "--min-df",
-            help="How many texts have a word or run of characters that counts, as a number (2) or "
-            "a share (0.001); by default 1.",
+            help="Least number of texts that an n-gram must be in, as a number (2) or a share of "
+            "all texts (0.001); by default 1.",
             show_default=False,
         ),
     ] = None,
     method: Annotated[
         str,
         typer.Option(
-            help="auto: the best of several kinds; shortlist: for thousands of labels; cmll: one "
-            "compact linear model; cmll-cv: that with its settings chosen by folds; or a method of "
-            "the paper by its name, such as CPLST."
+            help="auto: the best of several methods; shortlist: for thousands of labels; cmll: a "
+            "compact linear model; cmll-cv: the same, tuned by cross-validation; or the name of a "
+            "method of the paper, such as CPLST."
         ),
     ] = "auto",
     time_budget: Annotated[
-        float | None, typer.Option(help="Seconds for the search of auto, after DATA is read.")
+        float | None, typer.Option(help="For auto: seconds for the search, after DATA is read.")
     ] = None,
     size_budget: Annotated[
         str | None,
         typer.Option(
-            help="How large the model of auto may be: parameters (20000), a share of features "
-            "times labels (0.1), or bytes ('2 MB')."
+            help="For auto: largest model size, in parameters (20000), as a share of features "
+            "times labels (0.1), or in bytes ('2 MB')."
         ),
     ] = None,
     min_label_count: Annotated[
         int,
-        typer.Option(min=1, help="Leave out labels of fewer rows. For auto and shortlist."),
+        typer.Option(min=1, help="For auto and shortlist: leave out labels with fewer rows."),
     ] = 1,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(help="A label to leave out, may be repeated. For auto and shortlist."),
+        typer.Option(help="For auto and shortlist: a label to leave out; may be repeated."),
     ] = None,
     dtype: Annotated[
         str,
         typer.Option(
-            help="Type that the model's numbers are stored in: float64, float32, float16, or auto: "
-            "float32 for a model above 10 MB, and float16 for one above 100 MB, where its scores "
-            "stay the same."
+            help="Type of the stored parameters: float64, float32, float16, or auto: float32 for a "
+            "model above 10 MB and float16 for one above 100 MB, if its scores stay the same."
         ),
     ] = "auto",
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of what is random.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")] = 0,
     jobs: Annotated[
-        int | None, typer.Option(min=-1, help="Threads, where a method can use several.")
+        int | None, typer.Option(min=-1, help="Number of threads, for methods that use several.")
     ] = None,
     blocks: Annotated[
         bool,
         typer.Option(
             "--blocks",
-            help="Read DATA, a file or a folder of files, block by block: more rows than memory. "
-            "For cmll and the methods of the paper.",
+            help="For cmll and the methods of the paper: read DATA, a file or a folder of files, "
+            "block by block, if its rows do not fit in memory.",
         ),
     ] = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            help="With --blocks: a folder in which sums are kept, from which a fit that was killed "
-            "goes on."
+            help="With --blocks: a folder for intermediate results, from which a stopped fit is "
+            "resumed."
         ),
     ] = None,
     force: Force = False,
@@ -148,15 +147,15 @@ def fit(
     """Fit a model to DATA and write it to a file.
 
     DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
-    and --tags a table of texts. The file appears whole or not at all.
+    and --tags a table of texts. The model file is written completely or not at all.
     """
     check_target(output, "--output", force=force, inputs=files_read(source, options.labels))
     model = make(method, seed, jobs, time_budget, size_budget, dtype)
     if min_label_count > 1 or exclude:
         if not isinstance(model, AutoCompactClassifier | ShortlistClassifier):
             raise Mistake(
-                f"--min-label-count and --exclude are for --method auto and shortlist, and the "
-                f"method is {method}; pass one of these, or leave the labels out of DATA."
+                f"--min-label-count and --exclude are for --method auto and shortlist; got "
+                f"--method {method}. Pass one of these methods, or remove the labels from DATA."
             )
         model.set_params(min_label_count=min_label_count, exclude=exclude or None)
     terms = _terms(analyzer, ngrams, min_df)
@@ -164,15 +163,15 @@ def fit(
         given = {"--analyzer": analyzer, "--ngrams": ngrams, "--min-df": min_df}
         refuse_options(
             [option for option, value in given.items() if value is not None],
-            "is about texts, and no column of texts was named by --text",
+            "is for texts, and --text, which names the text column, was not given",
         )
     named = {"header": False} if options.header is False else {}
     if blocks:
         if categories is not None or not isinstance(model, CompactClassifier):
             raise Mistake(
-                "--blocks is for linear models of tables of numbers, whose fits need sums of rows "
-                f"only, and the method is {method}; pass --method cmll, or a method of the paper, "
-                "and no --categories."
+                "--blocks is for linear models of numeric tables without --categories; got "
+                f"--method {method}. Pass --method cmll, or a method of the paper, and no "
+                "--categories."
             )
         data: Any = training_blocks(source, options)
         start = time.perf_counter()
@@ -180,9 +179,7 @@ def fit(
             fit_blocks_to(model, data, checkpoint, **named)
     else:
         if checkpoint is not None:
-            refuse_options(
-                ["--checkpoint"], "is for a fit block by block, and --blocks was not given"
-            )
+            refuse_options(["--checkpoint"], "is for --blocks, and --blocks was not given")
         data, columns = training_data(source, options, categories)
         if isinstance(data, Texts):
             model = text_classifier(model, **terms)
@@ -192,20 +189,22 @@ def fit(
         with refusals_are_mistakes():
             fit_to(model, data, columns, **named)
     last = last_step(model)
-    if getattr(last, "interrupted_", False):  # a search that kept what it had by then
+    if getattr(
+        last, "interrupted_", False
+    ):  # the search stopped early and kept its best model so far
         raise KeyboardInterrupt
     if "verbose" in last.get_params(deep=False):
-        last.set_params(verbose=0)  # the bar was for this command
+        last.set_params(verbose=0)  # the progress bar was for this command only
     with refusals_are_mistakes():
         model = _in_type(model, dtype, data)
         seconds = time.perf_counter() - start
         save_model(model, output)
-    told = _record(model, data, output, seconds)
-    typer.echo(json.dumps(told, indent=2) if as_json else shown(_sentence(told), keep="\n"))
+    record = _record(model, data, output, seconds)
+    typer.echo(json.dumps(record, indent=2) if as_json else shown(_sentence(record), keep="\n"))
 
 
 def _terms(analyzer: str | None, ngrams: str | None, min_df: str | None) -> dict[str, Any]:
-    """Return the settings of `text_classifier` that the options ask for."""
+    """Return the parameters of `text_classifier` that the options set."""
     settings: dict[str, Any] = {}
     if analyzer is not None:
         if analyzer not in ANALYZERS:
@@ -219,8 +218,8 @@ def _terms(analyzer: str | None, ngrams: str | None, min_df: str | None) -> dict
         ends = (0, 0) if found is None else (int(found[1]), int(found[2] or found[1]))
         if not 1 <= ends[0] <= ends[1]:
             raise Mistake(
-                f"--ngrams must be two numbers from 1 on, the smaller one first, such as 3,5; got "
-                f"{ngrams!r:.40}."
+                f"--ngrams must be two integers of at least 1, the smaller one first; got "
+                f"{ngrams!r:.40}. Pass for example 3,5."
             )
         settings["ngram_range"] = ends
     if min_df is not None:
@@ -228,8 +227,8 @@ def _terms(analyzer: str | None, ngrams: str | None, min_df: str | None) -> dict
         many = isinstance(count, int) and count >= 1
         if not many and not (isinstance(count, float) and 0 < count < 1):
             raise Mistake(
-                f"--min-df must be a number of texts from 1 on, or a share between 0 and 1; got "
-                f"{min_df!r:.40}."
+                f"--min-df must be an integer of at least 1, or a share between 0 and 1; got "
+                f"{min_df!r:.40}. Pass for example 2 or 0.001."
             )
         settings["min_df"] = count
     return settings
@@ -243,7 +242,7 @@ def make(
     size_budget: str | None = None,
     dtype: str = "auto",
 ) -> Any:
-    """Return the classifier of a name of `MAKERS` or `METHODS`, not fitted."""
+    """Return the unfitted classifier of a name of `MAKERS` or `METHODS`."""
     if dtype not in ("auto", *TYPES):
         raise Mistake(
             f"--dtype must be one of auto, {', '.join(TYPES)}; got {dtype!r}."
@@ -254,8 +253,7 @@ def make(
     if asked and name != "auto":
         option = next(iter(asked)).replace("_", "-")
         raise Mistake(
-            f"--{option} bounds the search of --method auto, and the method is {name}; leave one "
-            "of the two out."
+            f"--{option} is for --method auto; got --method {name}. Leave one of the two out."
         )
     if name in MAKERS:
         model = MAKERS[name](**asked)
@@ -272,16 +270,16 @@ def make(
 
 
 def _in_type(model: Any, dtype: str, data: Any) -> Any:
-    """Return the fitted model in the type that it is stored in."""
+    """Return the fitted model with its parameters in the dtype of the file."""
     last = last_step(model)
-    if "dtype" in last.get_params(deep=False):  # a search that has chosen it
+    if "dtype" in last.get_params(deep=False):  # the search has chosen the dtype
         return model
     if not hasattr(last, "compress"):
         if dtype == "auto":
             return model
         raise Mistake(
-            f"--dtype {dtype} was given, and a {type(last).__name__} is stored as it is; leave "
-            "--dtype out."
+            f"--dtype must be auto for a {type(last).__name__}, whose parameters cannot be "
+            f"converted; got {dtype}. Leave --dtype out."
         )
     small = last
     if dtype != "auto":
@@ -303,7 +301,7 @@ def _probabilities(model: Any, X: Any) -> Any:
 
 
 def _size(text: str | None) -> int | float | str | None:
-    """Return a count if it is one, a share if it has a point, otherwise bytes with a unit."""
+    """Return an integer or a float if the text is one, otherwise the text (bytes with a unit)."""
     for kind in (int, float):
         with contextlib.suppress(ValueError, TypeError):
             return kind(text)  # type: ignore[arg-type]
@@ -330,7 +328,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
 
 
 def _column_record(model: Any, data: MixedTable) -> dict[str, Any]:
-    """Return the categories with the number of their values, and what missing values became."""
+    """Return the number of values of each categorical column, and the fill values."""
     encoders = model[0].named_transformers_
     names, chosen = data.columns.features, data.columns.categories
     sizes = [len(known) for known in getattr(encoders.get("categories"), "categories_", [])]
@@ -346,12 +344,12 @@ def _column_record(model: Any, data: MixedTable) -> dict[str, Any]:
 
 def _n_rows(data: Any) -> int:
     if isinstance(data, BlockFiles):
-        return int(data.n_rows or 0)  # known by now: they have been read
+        return int(data.n_rows or 0)  # known after reading
     return len(data.texts) if isinstance(data, Texts) else data.n_samples
 
 
 def _changed(model: Any) -> dict[str, Any]:
-    """Return the parameters that differ from their defaults and can be written."""
+    """Return the parameters of plain types that differ from their defaults."""
     defaults = type(model)().get_params(deep=False)
     given = model.get_params(deep=False)
     plain_types = (str, int, float, bool, type(None))
@@ -362,22 +360,23 @@ def _changed(model: Any) -> dict[str, Any]:
     }
 
 
-def _sentence(told: Mapping[str, Any]) -> str:
-    left = len(told["excluded_labels"])
+def _sentence(record: Mapping[str, Any]) -> str:
+    left = len(record["excluded_labels"])
     without = f", without {left} that were left out" if left else ""
     line = (
-        f"{told['classifier']} fitted to {told['data']} ({told['rows']} rows, {told['features']} "
-        f"features, {told['labels']} labels{without}) in {told['seconds']:.1f} s: {told['model']}, "
-        f"{human_bytes(told['bytes'])}, {told['n_parameters']:,} parameters."
+        f"{record['classifier']} fitted to {record['data']} ({record['rows']} rows, "
+        f"{record['features']} features, {record['labels']} labels{without}) in "
+        f"{record['seconds']:.1f} s: {record['model']}, {human_bytes(record['bytes'])}, "
+        f"{record['n_parameters']:,} parameters."
     )
-    if told.get("categories"):
-        listed = ", ".join(f"{name} ({n} values)" for name, n in told["categories"].items())
+    if record.get("categories"):
+        listed = ", ".join(f"{name} ({n} values)" for name, n in record["categories"].items())
         line += f"\nCategories: {listed}."
-    if told.get("missing"):
+    if record.get("missing"):
         filled = ", ".join(
             f"{name} ({one['count']}, "
             + ("a category of their own)" if one["as"] == "category" else f"median {one['as']:g})")
-            for name, one in told["missing"].items()
+            for name, one in record["missing"].items()
         )
         line += f"\nMissing values: {filled}."
-    return line if told["why"] is None else f"{line}\n{told['why']}"
+    return line if record["why"] is None else f"{line}\n{record['why']}"

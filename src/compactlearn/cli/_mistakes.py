@@ -1,4 +1,4 @@
-"""Errors that end a command: a user's mistake, or a fault of ours with a file for a report."""
+"""Errors that end a command: a user's mistake, or an internal error with a file for a report."""
 
 import contextlib
 import platform
@@ -20,17 +20,17 @@ __all__ = [
     "report_fault",
 ]
 
-#: Exit statuses other than 0: a user's mistake, a fault of ours, and Ctrl-C as shells count it.
+#: Exit statuses other than 0: a user's mistake, an internal error, and Ctrl-C as in shells.
 MISTAKE, INTERNAL, INTERRUPTED = 2, 1, 130
-_NO_MEMORY = "There is not enough memory for this; take fewer rows, or ask for a smaller model."
+_NO_MEMORY = "There is not enough memory for this; use fewer rows, or fit a smaller model."
 
 
 class Mistake(Exception):
-    """What the user asked for cannot be done; the text says why, and what to do."""
+    """A user's mistake; the text says what is wrong and what to do."""
 
 
 def refuse_options(given: Iterable[str], why: str, *, among: Iterable[str] | None = None) -> None:
-    """Raise a `Mistake` if options were given that mean nothing here: any, or some of them."""
+    """Raise a `Mistake` if options (of ``among``, if given) were given that do not apply."""
     names = [name for name in given if among is None or name in among]
     if names:
         them = "it" if len(names) == 1 else "them"
@@ -39,7 +39,7 @@ def refuse_options(given: Iterable[str], why: str, *, among: Iterable[str] | Non
 
 @contextlib.contextmanager
 def refusals_are_mistakes() -> Iterator[None]:
-    """Inside, what the library refuses is a `Mistake` with the library's own sentence."""
+    """Turn errors of the library into a `Mistake` with the same message."""
     try:
         yield
     except OSError as error:
@@ -49,13 +49,13 @@ def refusals_are_mistakes() -> Iterator[None]:
 
 
 def _worded(error: OSError) -> str:
-    """Return a sentence, also where the system has only a number and a word."""
+    """Return the message of an error, as a sentence where the system has only a number."""
     if not str(error).startswith("[Errno"):
         return str(error)
     what = "A file" if error.filename is None else f"The file or folder {error.filename}"
     return (
-        f"{what} cannot be used ({error.strerror}); check the path, the room that is left, and who "
-        "may read and write there."
+        f"{what} cannot be used ({error.strerror}); check the path, the free space, and the "
+        "permissions."
     )
 
 
@@ -72,7 +72,7 @@ def report_fault(error: BaseException, arguments: Sequence[str]) -> str:
         ) as file:
             file.write(about)
         place = f"the file {file.name}"
-    except OSError:  # no room for a file: then here
+    except OSError:  # no file can be written: print the text instead
         sys.stderr.write(about)
         place = "the lines above"
     brief = " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""Options that several commands share, in groups: how DATA is read, and what is written."""
+"""Options that several commands share: reading DATA, and writing output."""
 
 import csv
 import functools
@@ -35,56 +35,54 @@ Data = Annotated[
     ),
 ]  # fmt: skip
 Model = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A file that fit or save has written.")
+    Path, typer.Argument(metavar="MODEL", help="A model file, written by fit or save.")
 ]
 Home = Annotated[
     Path | None,
     typer.Option(
         "--data-home",
         file_okay=False,
-        help="The data folder; by default COMPACTLEARN_DATA or the user's cache.",
+        help="The data folder; by default $COMPACTLEARN_DATA or the user's cache folder.",
     ),
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace the file of --output if it is there.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON record instead.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file of --output if it exists.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print a JSON record.")]
 
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Options for reading a table; None was not given."""
+    """Options for reading a table; None means not given."""
 
     labels: Annotated[
         str | None,
         typer.Option(
-            help="Which columns are labels, where the file does not say: their names with commas "
-            "between them, a prefix of their names, a Mulan XML file, or a count: the first N, or "
-            "with -N the last."
+            help="The label columns, where the file does not name them: a list of names (a,b,c), a "
+            "prefix of their names, a Mulan XML file, or a number: N for the first N columns, -N "
+            "for the last N."
         ),
     ] = None
     ignore: Annotated[
         str | None,
-        typer.Option(help="Names of columns to leave out, with commas between them."),
+        typer.Option(help="Names of columns to leave out, separated by commas."),
     ] = None
     form: Annotated[
         str | None,
         typer.Option(
             "--input-format",
-            help=f"The format of DATA where its name does not tell: {', '.join(FORMATS)}; of "
+            help=f"The format of DATA, where its name does not show it: {', '.join(FORMATS)}; for "
             f"texts {', '.join(TEXT_FORMATS)}.",
         ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(help="What stands between the cells of a CSV file, where that is not clear."),
+        typer.Option(help="The delimiter of a CSV file, where it cannot be recognised."),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of CSV and TSV has the names of the columns; without them "
-            "columns are called 0, 1, 2. By default yes, and for a model as in its training data.",
+            help="Whether the first line of CSV and TSV has the column names; without a header the "
+            "columns are named 0, 1, 2. By default yes; with a model, as in its training data.",
             show_default=False,
         ),
     ] = None
@@ -118,13 +116,13 @@ class RowOptions(TableOptions):
 
     text: Annotated[
         str | None,
-        typer.Option("--text", help="The column of the texts, in a table of texts and tags."),
+        typer.Option("--text", help="The text column, in a table of texts and tags."),
     ] = None
     encoding: Annotated[
         str | None,
         typer.Option(
             help="The encoding of a table of texts, such as latin-1 or utf-16; by default utf-8, "
-            "and latin-1 for lines that are not in it.",
+            "and latin-1 for lines that are not valid utf-8.",
             show_default=False,
         ),
     ] = None
@@ -134,15 +132,15 @@ class RowOptions(TableOptions):
 class LabelledOptions(RowOptions):
     """Options for reading rows and their labels."""
 
-    tags: Annotated[str | None, typer.Option("--tags", help="The column of the tags.")] = None
+    tags: Annotated[str | None, typer.Option("--tags", help="The tag column.")] = None
     sep: Annotated[
         str | None,
-        typer.Option("--sep", help="What stands between the tags of a row; by default ';'."),
+        typer.Option("--sep", help="The separator of the tags of a row; by default ';'."),
     ] = None
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a command with an option for each field of its parameter that is a group."""
+    """Return a command with one option for each field of its dataclass parameter."""
     signature = inspect.signature(command)
     (group,) = [p for p in signature.parameters.values() if is_dataclass(p.annotation)]
     options = fields(group.annotation)
@@ -161,7 +159,7 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _labels(text: str) -> str | int | list[str]:
-    """Return a count if it looks like one, names if there are commas, else a file or a prefix."""
+    """Return an integer if the text is one, a list if it has commas, else the text itself."""
     try:
         return int(text)
     except ValueError:
@@ -169,7 +167,7 @@ def _labels(text: str) -> str | int | list[str]:
 
 
 def listed(text: str | None) -> list[str]:
-    """Return names with commas between them; one that holds a comma stands in double quotes."""
+    """Return the names in a comma-separated list; a name with a comma is in double quotes."""
     if text is None:
         return []
     (names,) = csv.reader([text], skipinitialspace=True)
@@ -177,5 +175,5 @@ def listed(text: str | None) -> list[str]:
 
 
 def character(text: str) -> str:
-    """Return a delimiter, which may be one that a shell can hardly say."""
+    """Return a delimiter; "tab" or a backslash and a t mean a tab."""
     return {"\\t": "\t", "tab": "\t"}.get(text.lower(), text)

@@ -1,4 +1,4 @@
-"""`compactlearn predict`: the labels of the rows of a file, with names and scores."""
+"""`compactlearn predict`: predict the labels of the rows of a file, with scores."""
 
 import io
 import math
@@ -26,7 +26,7 @@ _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
     ".txt": "xmlrepo",
 }  # fmt: skip
-_SCORES = 1 << 20  # of how many labels and rows all scores are looked at together
+_SCORES = 1 << 20  # number of scores that are computed at a time
 
 
 @grouped
@@ -37,16 +37,20 @@ def predict(
     topk: Annotated[
         int | None,
         typer.Option(
-            min=1, help="The K best labels of each row, in place of those that the model predicts."
+            min=1, help="Return the K best labels of each row, not those that the model predicts."
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="The labels with a score above T, in place of the model's own rule."),
+        typer.Option(
+            help="Return the labels with a score above this value, not by the model's own rule."
+        ),
     ] = None,
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", help="Refuse a model whose scores are no probabilities."),
+        typer.Option(
+            "--probabilities", help="Fail if the scores of the model are not probabilities."
+        ),
     ] = False,
     output: Annotated[
         Path | None,
@@ -56,37 +60,36 @@ def predict(
         str | None,
         typer.Option(
             "--format",
-            help="csv, tsv, jsonl, parquet or xmlrepo (column:score); by default what the name of "
-            "--output says, and csv.",
+            help="csv, tsv, jsonl, parquet or xmlrepo (column:score); by default that of the "
+            "ending of --output, otherwise csv.",
         ),
     ] = None,
     sep: Annotated[
-        str, typer.Option("--sep", help="What stands between labels in csv and tsv.")
+        str, typer.Option("--sep", help="The separator of labels in csv and tsv.")
     ] = ";",
     keep: Annotated[
         str | None,
         typer.Option(
-            help="Columns of DATA to have in the output as well, such as id,title; with commas "
-            "between them."
+            help="Columns of DATA to copy to the output, separated by commas, such as id,title."
         ),
     ] = None,
     digits: Annotated[
-        int, typer.Option(min=1, max=17, help="Significant digits of the scores; 17 are all.")
+        int, typer.Option(min=1, max=17, help="Significant digits of the scores; 17 is exact.")
     ] = 6,
     raw_cells: Annotated[
         bool,
         typer.Option(
             "--raw-cells",
-            help="Write texts in csv and tsv as they are. By default those that a spreadsheet "
-            "would take for formulas (=, +, -, @ in front) have an apostrophe before them.",
+            help="Write texts in csv and tsv unchanged. By default an apostrophe is put before "
+            "texts that a spreadsheet would run as formulas (those that begin with =, +, - or @).",
         ),
     ] = False,
     force: Force = False,
 ) -> None:
-    """Predict the labels of the rows of DATA by the model in MODEL.
+    """Predict the labels of the rows of DATA with the model in MODEL.
 
-    DATA needs no labels; a table with names may have its columns in any order. Scores are
-    probabilities where the model has them.
+    DATA needs no labels, and a table with column names may have its columns in any order. Scores
+    are probabilities if the model has them.
     """
     target = None if output is None or str(output) == "-" else output
     if target is not None:
@@ -94,13 +97,13 @@ def predict(
         check_target(target, "--output", force=force, inputs=read)
     chosen = _format(output_form, target)
     if target is None and chosen == "parquet" and sys.stdout.isatty():
-        raise Mistake("Parquet is no text for a terminal; name a file by --output.")
+        raise Mistake("--format parquet cannot be printed to a terminal; name a file by --output.")
     model = open_model(model_file)
     _check_threshold(model, threshold)
     if probabilities and not hasattr(model, "predict_proba"):
         raise Mistake(
-            f"--probabilities asks for a model that has them, and {model_file} holds a "
-            f"{name_of(model)} with other scores; fit one by --method auto or shortlist."
+            f"--probabilities needs a model with probabilities; got a {name_of(model)} with other "
+            f"scores in {model_file}. Fit a model by --method auto or shortlist."
         )
     rows = rows_for(model, source, options, with_labels=False, keep=listed(keep))
     names = names_of(last_step(model))
@@ -125,7 +128,7 @@ def predict(
 
 
 def _print(content: bytes) -> None:
-    """Write to standard output: bytes as they are, and to a terminal what it cannot obey."""
+    """Write bytes to standard output; on a terminal, control characters are escaped."""
     if sys.stdout.isatty():
         content = shown(content.decode(), keep="\n\t").encode()
     sys.stdout.flush()
@@ -134,7 +137,7 @@ def _print(content: bytes) -> None:
 
 
 def _check_threshold(model: Any, threshold: float | None) -> None:
-    """Refuse a threshold that no score, or every score, of a model is above."""
+    """Raise an error for a threshold outside the range of the model's scores."""
     if threshold is None:
         return
     bounded = hasattr(model, "predict_proba") or isinstance(last_step(model), CompactClassifier)

@@ -1,4 +1,4 @@
-"""`compactlearn report`: a page on a model and held-out rows, or a report of benchmark records."""
+"""`compactlearn report`: a page on a model and held-out rows, or on benchmark records."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +19,10 @@ from compactlearn.io._model_file import about
 __all__ = ["report"]
 
 MODEL_FILE = "model-report.html"
-_XZ = b"\xfd7zXZ\x00"  # what a packed file of records begins with
-_TAKES = (
-    "A report is made of records (folders or packed files that 'compactlearn bench' wrote), or of "
-    "a model file and DATA, rows with labels that the model has not met"
+_XZ = b"\xfd7zXZ\x00"  # first bytes of a packed file of records
+_NEEDS = (
+    "A report needs records (folders or packed files written by 'compactlearn bench'), or a model "
+    "file and DATA, held-out rows with labels"
 )
 
 
@@ -43,36 +43,36 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write; for svg and png a folder. By default report.*, and "
-            f"{MODEL_FILE} on a model.",
+            help="The file to write; for svg and png a folder. By default report.*; for a model "
+            f"{MODEL_FILE}.",
         ),
     ] = None,
     force: Force = False,
     output_form: Annotated[
         str,
         typer.Option(
-            "--format", help="html, latex, csv, svg, png or markdown; html alone on a model."
+            "--format", help="html, latex, csv, svg, png or markdown; for a model only html."
         ),
     ] = "html",
     selection: Annotated[
         str | None,
-        typer.Option(help="Of records: paper or nested; by default both, each by itself."),
+        typer.Option(help="For records: paper or nested; by default both, separately."),
     ] = None,
     no_times: Annotated[
         bool,
         typer.Option(
-            "--no-times", help="Of records: leave out seconds, for the same bytes in every run."
+            "--no-times", help="For records: leave out run times, so that the file is reproducible."
         ),
     ] = False,
 ) -> None:
-    """Make one report of the records in STORE, or of the model in MODEL on the rows of DATA.
+    """Write a report on the records in STORE, or on the model in MODEL and the rows of DATA.
 
-    Of records, it has what a benchmark has measured, in tables and figures; it reads them and runs
-    nothing. It takes --format, --selection and --no-times, and needs compactlearn-bench.
+    For records, the report has the results of a benchmark in tables and figures; nothing is run.
+    The options --format, --selection and --no-times apply, and compactlearn-bench is needed.
 
-    Of a model, it is one page that needs no network: how good the model is on the rows of DATA,
-    which it should not have met, its labels with the words that speak for them, and its surest
-    mistakes. It takes --text to --data-home, which say how DATA is read, as in evaluate.
+    For a model, the report is one page that needs no network: the metrics on the rows of DATA,
+    which should be held-out rows, the labels with their strongest features, and the errors with
+    the highest scores. The options for reading DATA apply (--text to --data-home), as in evaluate.
     """
     if _is_on_model(given):
         of_records = {
@@ -82,7 +82,7 @@ def report(
         }
         refuse_options(
             [option for option, value in of_records.items() if value],
-            "can only be said of records, and the report on a model is one page of html",
+            "can only be used with records, and the report on a model is one html page",
         )
         target = Path(MODEL_FILE) if output is None else output
         read = [given[0], *files_read(given[1], options.labels)]
@@ -93,7 +93,7 @@ def report(
         return
     refuse_options(
         options.given(),
-        "can only say how the DATA of a model is read, and the report is on records",
+        "can only be used with the DATA of a model, and the report is on records",
     )
     workshop_command("report", " of records")(
         [Path(name) for name in given],
@@ -106,23 +106,23 @@ def report(
 
 
 def _is_on_model(given: Sequence[str]) -> bool:
-    """Return whether a model and DATA were given, and not records; refuse all else."""
+    """Return True for a model and DATA, False for records; raise a `Mistake` otherwise."""
     reasons = [_why_no_model(Path(name)) for name in given]
     if reasons[0] is None and len(given) == 2 and reasons[1] is not None:
         return True
     if None in reasons:
         raise Mistake(
-            f"{_TAKES}; of what was given, {given[reasons.index(None)]} is a model. Write report "
-            "MODEL DATA, and call report for each model and for records by itself."
+            f"{_NEEDS}; got the model {given[reasons.index(None)]} with other arguments. Write "
+            "report MODEL DATA, with one call for each model and one for records."
         )
     wrong = next(((name, why) for name, why in zip(given, reasons, strict=True) if why), None)
     if wrong is not None:
-        raise Mistake(f"{_TAKES}, and {wrong[0]} is neither: {wrong[1]}")
+        raise Mistake(f"{_NEEDS}; got {wrong[0]}: {wrong[1]}")
     return False
 
 
 def _why_no_model(path: Path) -> str | None:
-    """Return None for a model file, nothing for records, and for all else why it is neither."""
+    """Return None for a model file, "" for records, and otherwise the reason why it is neither."""
     if not path.is_file():
         return "" if path.exists() else "there is no such file or folder."
     with refusals_are_mistakes():
@@ -137,12 +137,12 @@ def _why_no_model(path: Path) -> str | None:
 
 
 def _page(model_file: Path, source: str, options: LabelledOptions) -> str:
-    """Return the page on the model in a file, looked at by the rows of DATA."""
+    """Return the page on the model in a file and the rows of DATA."""
     model = open_model(model_file)
     rows = rows_for(model, source, options, with_labels=True)
     Y, unknown = known_labels(model, rows)
     heading = f"{name_of(model)} on {rows.name}"
     with refusals_are_mistakes():
         page = model_report(model, rows.X, Y, feature_names=rows.features, heading=heading)
-    unknown.tell()
+    unknown.report()
     return page

@@ -33,9 +33,9 @@ __all__ = [
     "find",
     "known_labels",
     "name_of",
+    "notify",
     "open_model",
     "rows_for",
-    "tell",
     "training_blocks",
     "training_data",
 ]
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a model takes them, with labels where these were asked for."""
+    """Rows in the form that a model needs, with labels where these are needed."""
 
     X: Any
     Y: Any
@@ -53,48 +53,48 @@ class Rows:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         return len(self.X) if isinstance(self.X, list) else self.X.shape[0]
 
 
 def find(source: str, options: TableOptions) -> Dataset:
-    """Return a data set by the name of a file, or by its own."""
+    """Return the data set in a file, or the known data set of a name."""
     with refusals_are_mistakes():
         if Path(source).is_file():
             return datasets.read(source, **options.table(), **options.columns())
         known = set(datasets.list_datasets(options.data_home))
         for name in list(known):
-            with contextlib.suppress(ValueError):  # a damaged one has a name nevertheless
+            with contextlib.suppress(ValueError):  # a damaged one still has a name
                 known |= set(datasets.describe(name, options.data_home).aliases)
         if source.lower() in known:
             refuse_options(
                 replace(options, data_home=None).given(),
-                f"says how to read a file, but no file {source} is here, and {source} is a data "
-                "set that is known by its name",
+                f"is for reading a file, but there is no file {source}, and {source} is a known "
+                "data set",
             )
             return datasets.load(source, options.data_home)
     if Path(source).is_dir():
         raise Mistake(
-            f"DATA must be a file or the name of a data set, but {source} is a folder; name a file "
+            f"DATA must be a file or the name of a data set; got the folder {source}. Name a file "
             "in it."
         )
     raise Mistake(
-        f"There is no file {source} here, and no data set of that name; check the path, or see "
+        f"DATA must be a file or the name of a data set; got {source}. Check the path, or see "
         f"'compactlearn datasets list'.{nearest(source, known)}"
     )
 
 
 def training_blocks(source: str, options: LabelledOptions) -> BlockFiles:
-    """Return files of any size, opened to be read block by block."""
+    """Open files of any size that are read block by block."""
     refuse_options(
         options.given(),
-        "is for texts, and --blocks reads tables of numbers",
+        "is for texts, and --blocks reads numeric tables",
         among=("--text", "--tags", "--encoding"),
     )
     if source == "-":
         raise Mistake(
-            "--blocks reads files and folders, some of them several times, and DATA is standard "
-            "input; name a file."
+            "--blocks needs a file or a folder, which it may read several times; DATA is standard "
+            "input. Name a file."
         )
     with refusals_are_mistakes():
         return datasets.open_blocks(source, **options.table(), **options.columns())
@@ -103,7 +103,7 @@ def training_blocks(source: str, options: LabelledOptions) -> BlockFiles:
 def training_data(
     source: str, options: LabelledOptions, categories: str | None
 ) -> tuple[Dataset | Texts | MixedTable, TextColumns | None]:
-    """Return what a model is fitted to, and of texts the columns that they are in."""
+    """Return the training data, and for texts the columns of texts and tags."""
     with _present(source) as path:
         if categories is not None:
             return _training_table(path, options, categories), None
@@ -113,12 +113,12 @@ def training_data(
         if options.text is None or options.tags is None:
             given, other = ("--text", "--tags") if options.tags is None else ("--tags", "--text")
             raise Mistake(
-                f"A table of texts has a column for the texts and one for the tags, and only "
-                f"{given} was given; name the other by {other}."
+                f"A table of texts needs --text and --tags, the columns of texts and tags; only "
+                f"{given} was given. Add {other}."
             )
         refuse_options(
             options.given(),
-            "is about columns of numbers, and --text was given",
+            "is for numeric tables, and --text was given",
             among=("--labels", "--ignore"),
         )
         columns = TextColumns(
@@ -130,10 +130,10 @@ def training_data(
 
 
 def _training_table(path: str, options: LabelledOptions, categories: str) -> MixedTable:
-    """Return a table of numbers and categories."""
+    """Read a table of numbers and categories."""
     refuse_options(
         options.given(),
-        "cannot be given as well: --categories is about tables of features, whose labels are "
+        "cannot be combined with --categories, which reads a table of features whose labels are "
         "columns (--labels) or names in one column (--tags)",
         among=("--text", "--labels") if options.tags is not None else ("--text",),
     )
@@ -156,8 +156,7 @@ def _training_table(path: str, options: LabelledOptions, categories: str) -> Mix
 def _refuse_encoding(options: RowOptions) -> None:
     refuse_options(
         options.given(),
-        "is about tables of texts, whose column --text names, and DATA is read as a table of "
-        "numbers",
+        "is for tables of texts, and --text, which names the text column, was not given",
         among=("--encoding",),
     )
 
@@ -165,8 +164,8 @@ def _refuse_encoding(options: RowOptions) -> None:
 def _check_table(path: str, option: str) -> None:
     if not Path(path).is_file():
         raise Mistake(
-            f"{option} is about columns of a file, and there is no file {path}; name a table (CSV, "
-            f"TSV, JSON lines or Parquet), or leave {option} out."
+            f"{option} needs a file with columns (CSV, TSV, JSON lines or Parquet), and there is "
+            f"no file {path}. Name such a file, or leave {option} out."
         )
 
 
@@ -178,7 +177,7 @@ def rows_for(
     with_labels: bool,
     keep: Sequence[str] = (),
 ) -> Rows:
-    """Return rows for a model that is there already, whose columns it knows."""
+    """Return the rows of DATA in the form that a fitted model needs."""
     columns = columns_of(model)
     if options.header is None and columns is not None:
         options = replace(options, header=columns.header)
@@ -206,7 +205,7 @@ def _rows(
         tags = None if found.tags is None else [list(row) for row in found.tags]
         return Rows(list(found.texts), tags, found.name)
     if isinstance(columns, MixedColumns):
-        _check_table(path, "DATA of this model, fitted by --categories,")
+        _check_table(path, "A model fitted with --categories")
         with refusals_are_mistakes():
             table = read_mixed(
                 path,
@@ -218,13 +217,13 @@ def _rows(
         strange = strange_values(model, table)
         if strange:
             listing = ", ".join(f"{count} of {shown(name)}" for name, count in strange.items())
-            tell(f"Categories that the model does not know count as none: {listing}.")
+            notify(f"Unknown categories are ignored: {listing}.")
         Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
         return Rows(table.X, Y, table.name, encoded_names(model, columns))
     if columns is None:
         raise Mistake(
-            "The model does not say what it was fitted to; if these were texts, name their column "
-            "by --text."
+            "The model file does not name the columns of its training data; if they were texts, "
+            "name the text column by --text."
         )
     _refuse_encoding(options)
     is_file = Path(path).is_file()
@@ -240,12 +239,12 @@ def _rows(
 
 
 def _texts(path: str, options: RowOptions, known: TextColumns, *, with_labels: bool) -> Texts:
-    """Read texts from the columns that options name, or those that are known."""
+    """Read texts from the columns in the options, otherwise from those in ``known``."""
     tags = getattr(options, "tags", None) or known.tags
     if with_labels and tags is None:
         raise Mistake(
-            "The tags of the texts are needed, and nobody has said which column they are in; name "
-            "it by --tags."
+            "The tags of the texts are needed, and neither the model nor --tags names their "
+            "column; pass --tags."
         )
     with refusals_are_mistakes():
         return datasets.read_texts(
@@ -259,36 +258,35 @@ def _texts(path: str, options: RowOptions, known: TextColumns, *, with_labels: b
 
 
 def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:
-    """Warn where tags look like several tags joined by another sign than ``sep``."""
+    """Warn if tags look like several tags joined by another separator than ``sep``."""
     counts = Counter(tag for row in tags for tag in row)
     joined = find_joined(list(counts), list(counts.values()))
     if joined is not None:
         warn_user(
             f"Tags are separated by {sep!r}, and {joined.n_rows} of {counts.total()} look "
             f"like several joined by {joined.separator!r}, such as {joined.example!r:.60}: each "
-            f"combination becomes a label of its own. If they are several, pass --sep "
-            f"{joined.separator!r}."
+            f"combination becomes one label. To split them, pass --sep {joined.separator!r}."
         )
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """Tags that a model does not know: how many, and in how many rows there are no others."""
+    """Number of tags that a model does not know, and of rows that have no other tags."""
 
     tags: int = 0
     rows: int = 0
 
-    def tell(self) -> None:
-        """Say on the error stream how many tags were left out."""
+    def report(self) -> None:
+        """Print to the error stream how many tags were left out."""
         if self.tags:
-            emptied = f" {self.rows} rows have no others." if self.rows else ""
-            tell(f"{self.tags} tags that the model does not know were left out.{emptied}")
+            emptied = f" {self.rows} rows have no other tags." if self.rows else ""
+            notify(f"{self.tags} tags that the model does not know were left out.{emptied}")
 
 
 def known_labels(model: Any, rows: Rows) -> tuple[Any, Unknown]:
-    """Return the labels, and what was left out because the model does not know it.
+    """Return the labels that the model knows, and the counts of those that it does not.
 
-    Where nothing is left, nothing can be measured: a ranking without labels has no depth.
+    A `Mistake` is raised if no row has a label that the model knows.
     """
     kept, unknown = rows.Y, Unknown()
     if isinstance(rows.Y, list):
@@ -299,14 +297,14 @@ def known_labels(model: Any, rows: Rows) -> tuple[Any, Unknown]:
         unknown = Unknown(lost, emptied)
     if not (any(kept) if isinstance(kept, list) else kept.sum()):
         raise Mistake(
-            f"A model is judged by rows that have labels, and none of the {rows.count} rows of "
-            f"{rows.name} has one that the model knows; check --tags and --sep, or --labels."
+            f"DATA must have rows with labels that the model knows; none of the {rows.count} rows "
+            f"of {rows.name} has one. Check --tags and --sep, or --labels."
         )
     return kept, unknown
 
 
-def tell(sentence: str) -> None:
-    """Say something on the error stream."""
+def notify(sentence: str) -> None:
+    """Print a sentence to the error stream."""
     typer.echo(f"compactlearn: {sentence}", err=True)
 
 
@@ -317,13 +315,13 @@ def open_model(path: Path) -> Any:
 
 
 def name_of(model: Any) -> str:
-    """Return what a model is, in a word."""
+    """Return the name of the class of a model."""
     return type(last_step(model)).__name__
 
 
 @contextmanager
 def _present(source: str) -> Iterator[str]:
-    """Yield the path of the data; inside, what came by standard input is a file."""
+    """Yield the path of DATA, for standard input that of a temporary copy."""
     if source != "-":
         yield source
         return

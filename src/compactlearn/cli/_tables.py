@@ -1,7 +1,7 @@
-"""Tables that show all they hold, however narrow the terminal is.
+"""Tables that show all cells, however narrow the terminal is.
 
-Rich cuts what does not fit. Here cells are broken between words, and a table that is too wide even
-so is continued below, with its first column again.
+Rich truncates cells that do not fit. Here cells are broken between words, and a table that is still
+too wide is continued below, with its first column repeated.
 """
 
 import os
@@ -24,9 +24,9 @@ Cell = str | Text
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return standard output, or a stream. Names are no markup.
+    """Return a console on standard output or a stream, without markup.
 
-    What is not a terminal has lines of any length.
+    Lines have any length unless the output is a terminal.
     """
     piped = stream is not None or (not os.isatty(1) and "COLUMNS" not in os.environ)
     width = _UNBOUNDED if piped else None
@@ -37,13 +37,13 @@ class _SafeConsole(Console):
     """A console that prints the control characters of texts as escapes."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print as `Console` does; tables and the like have been made safe before."""
+        """Print as `Console` does, with texts escaped; tables are escaped by `fitted`."""
         safe = [shown(one, keep="\n") if isinstance(one, str) else one for one in objects]
         super().print(*safe, **options)
 
 
 def fitted(headings: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[Table]:
-    """Return one table, or several below each other, of at most this width."""
+    """Return one table, or several to print below each other, of at most ``width``."""
     safe = [[shown(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     columns = list(zip(map(shown, headings), *safe, strict=True))
     least = [max(cell_len(w) for c in column for w in [*str(c).split(), " "]) for column in columns]
@@ -60,7 +60,7 @@ def fitted(headings: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) 
 
 
 def _table(columns: Sequence[Sequence[Cell]], least: Sequence[int], room: int) -> Table:
-    """Return a table whose columns are as wide as their cells, as far as there is room."""
+    """Return a table whose columns are as wide as their cells, within ``room``."""
     table = Table()
     spare = room - sum(least) - _FRAME * len(least)
     for place, ((heading, *cells), width) in enumerate(zip(columns, least, strict=True)):

@@ -1,4 +1,4 @@
-"""Files that commands write: checked before anything is computed, and written whole."""
+"""Files that commands write: checked before any computation, and written completely."""
 
 import os
 import tempfile
@@ -28,7 +28,7 @@ TextOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="The file to write instead of standard output; a name that ends in .json asks for "
+        help="The file to write instead of standard output; a name that ends in .json implies "
         "--json.",
     ),
 ]
@@ -37,11 +37,11 @@ TextOutput = Annotated[
 def check_target(
     target: Path, option: str, *, force: bool, inputs: Iterable[str | Path] = ()
 ) -> None:
-    """Refuse a file to write that cannot be written, or that must stay as it is.
+    """Raise a `Mistake` if a file cannot be written, or must not be replaced.
 
-    Called before anything is computed. A file that the command reads (``inputs``, files and
-    folders) is never replaced, and neither are devices and pipes; any other file only with
-    ``force``. ``option`` is named in messages.
+    Called before anything is computed. Files that the command reads (``inputs``, files and
+    folders), devices and pipes are never replaced; any other file only with ``force``.
+    ``option`` is named in messages.
     """
     fault = _fault(target, force=force, inputs=inputs)
     if fault is None:
@@ -51,12 +51,12 @@ def check_target(
             with tempfile.NamedTemporaryFile(dir=final.parent, **name):
                 return
         except OSError as error:
-            fault = f"cannot be written ({error.strerror or error}); choose another place"
+            fault = f"cannot be written ({error.strerror or error}); choose another folder"
     raise Mistake(f"{option} must name a file to write, and {target} {fault}.")
 
 
 def _fault(target: Path, *, force: bool, inputs: Iterable[str | Path]) -> str | None:
-    """Return what is wrong with a target, and what to do; None if nothing is."""
+    """Return what is wrong with a target and what to do, or None."""
     try:
         if target.is_dir():
             return "is a folder; add a name"
@@ -65,16 +65,16 @@ def _fault(target: Path, *, force: bool, inputs: Iterable[str | Path]) -> str | 
         if target.exists() and not target.is_file():
             return "is a device or a pipe; choose another name"
         if os.path.lexists(target) and not force:
-            return "is there already; choose another name, or replace it by --force"
+            return "exists already; choose another name, or replace it by --force"
         if not target.parent.is_dir():
             return f"cannot be written, since the folder {target.parent} does not exist; make it"
     except OSError as error:
-        return f"cannot be written ({error.strerror or error}); choose another place"
+        return f"cannot be written ({error.strerror or error}); choose another folder"
     return None
 
 
 def files_read(source: str, labels: str | None = None) -> list[Path]:
-    """Return what is read where it is a file: DATA, its XML file, and that of --labels."""
+    """Return the files that may be read: DATA, its XML file, and that of --labels."""
     data = Path(source)
     return [data, xml_file_of(data), data if labels is None else Path(labels)]
 
@@ -85,19 +85,19 @@ def xml_file_of(path: Path) -> Path:
 
 
 def save(target: Path, content: bytes) -> None:
-    """Write a file, whole or not at all; a link stays one."""
+    """Write a file completely or not at all; a link stays a link."""
     try:
         with atomic(os.path.realpath(target)) as stream:
             stream.write(content)
     except OSError as error:
         raise Mistake(
             f"The output cannot be written to {target} ({error.strerror or error}); choose another "
-            "place, or make room there."
+            "folder, or free space there."
         ) from error
 
 
 def _is_part(target: Path, given: Path) -> bool:
-    """Return whether a file that exists is one that was given, or lies in a folder that was."""
+    """Return whether an existing file is a given file, or is in a given folder."""
     try:
         if given.is_dir():
             return target.resolve(strict=True).is_relative_to(given.resolve())
@@ -107,19 +107,19 @@ def _is_part(target: Path, given: Path) -> bool:
 
 
 def check_ending(target: Path, option: str, endings: Iterable[str], form: str) -> None:
-    """Refuse a name whose ending promises another format than the one that is written."""
+    """Raise a `Mistake` if the ending of a name is that of another format."""
     ending = target.suffix.lower()
     if ending and ending not in endings:
         raise Mistake(
-            f"{option} must name a file that ends in {' or '.join(endings)} for {form}, and is "
-            f"{target}; give such a name."
+            f"{option} must name a file that ends in {' or '.join(endings)} for {form}; got "
+            f"{target}. Choose such a name."
         )
 
 
 def text_target(
     output: Path | None, *, as_json: bool, force: bool, inputs: Iterable[str | Path]
 ) -> tuple[Path | None, bool]:
-    """Check the file of `TextOutput`; return it, None for standard output, and whether to JSON."""
+    """Check the file of `TextOutput`; return it (None for standard output) and whether to JSON."""
     if output is None or output == Path("-"):
         return None, as_json
     check_target(output, "--output", force=force, inputs=inputs)

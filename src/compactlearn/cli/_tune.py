@@ -20,30 +20,33 @@ from compactlearn.model_selection._cmll_cv import CMLLClassifierCV
 
 __all__ = ["tune"]
 
-#: What the search does not vary, and `CMLLClassifier` would do in another way by itself.
+#: Parameters that the search does not vary, with values other than the defaults.
 FIXED: Mapping[str, Any] = {"threshold": "f1"}
 
 
 @grouped
 def tune(
-    source: Annotated[str, typer.Argument(metavar="DATA", help="A file, or the name of a set.")],
+    source: Annotated[
+        str, typer.Argument(metavar="DATA", help="A file, or the name of a data set.")
+    ],
     options: TableOptions,
-    metric: Annotated[str, typer.Option(help="What to optimise.")] = "average_precision",
-    folds: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
+    metric: Annotated[str, typer.Option(help="The metric to optimise.")] = "average_precision",
+    folds: Annotated[int, typer.Option(min=2, help="Number of folds.")] = 5,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Seed that shuffles the folds.")
+        int, typer.Option(min=0, max=2**32 - 1, help="Seed of the shuffled folds.")
     ] = 0,
-    jobs: Annotated[int, typer.Option(min=-1, help="Threads; -1: one per core.")] = -1,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best to show.")] = 10,
+    jobs: Annotated[int, typer.Option(min=-1, help="Number of threads; -1: one per core.")] = -1,
+    top: Annotated[int, typer.Option(min=1, help="Number of best settings to show.")] = 10,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A CSV file for the whole table.")
+        Path | None,
+        typer.Option("--output", "-o", help="A CSV file for the results of all settings."),
     ] = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate many settings of compact learning on DATA and show the best."""
     if jobs == 0:
-        raise typer.BadParameter("--jobs must be a number of threads, or -1; got 0")
+        raise typer.BadParameter("--jobs must be at least 1, or -1 for one thread per core; got 0")
     if output is not None:
         inputs = files_read(source, options.labels)
         check_target(output, "--output", force=force, inputs=inputs)
@@ -61,11 +64,11 @@ def tune(
     )
     with refusals_are_mistakes():
         model.fit(data.X, data.Y)
-    told = _record(model, data, metric, top)
+    record = _record(model, data, metric, top)
     if as_json:
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(record, indent=2))
     else:
-        _show(told, model, data)
+        _show(record, model, data)
     if output is not None:
         results = model.cv_results_
         columns = [name for name in results if name != "params"]
@@ -74,7 +77,7 @@ def tune(
 
 
 def _record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
-    """Return the answer in plain values: a ratio is a number with a point, a count has none."""
+    """Return the record of a search: ratios are floats, counts are integers."""
     results = model.cv_results_
     best = [
         {
@@ -98,22 +101,22 @@ def _record(model: Any, data: Dataset, metric: str, top: int) -> dict[str, Any]:
     }
 
 
-def _show(told: Mapping[str, Any], model: Any, data: Dataset) -> None:
+def _show(record: Mapping[str, Any], model: Any, data: Dataset) -> None:
     screen = console()
     screen.print(
         f"{data.name}: {data.n_samples} rows, {data.n_features} features, {data.n_labels} labels; "
-        f"{told['n_settings']} settings ({model.n_distinct_} distinct) on {told['folds']} folds in "
-        f"{told['seconds']:.1f} s"
+        f"{record['n_settings']} settings ({model.n_distinct_} distinct) on {record['folds']} "
+        f"folds in {record['seconds']:.1f} s"
     )
-    headings = ["rank", told["metric"], *told["best"][0]["params"]]
+    headings = ["rank", record["metric"], *record["best"][0]["params"]]
     rows = [
         [str(one["rank"]), f"{one['mean']:.4f} ± {one['std']:.4f}"]
         + [python_value(value) for value in one["params"].values()]
-        for one in told["best"]
+        for one in record["best"]
     ]
     for table in fitted(headings, rows, screen.width):
         screen.print(table)
-    if told["interrupted"]:
-        screen.print("Interrupted: only what had been tried by then is shown.")
-    screen.print("The best of them:")
-    screen.print(told["best_estimator"], soft_wrap=True)
+    if record["interrupted"]:
+        screen.print("Interrupted: only the settings that were tried until then are shown.")
+    screen.print("Best settings:")
+    screen.print(record["best_estimator"], soft_wrap=True)

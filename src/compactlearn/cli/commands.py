@@ -1,4 +1,4 @@
-"""What commands of another distribution use of this command line.
+"""Helpers of the command line for commands of other distributions.
 
 A distribution adds a command by an entry point of the group ``compactlearn.commands``; see
 compactlearn-bench. A wrong call raises `Mistake`: its text becomes one sentence and status 2.

@@ -93,7 +93,7 @@ def bench(
         ),
     ] = None,
 ) -> None:
-    """Run the benchmark that SPEC describes; stop it at any time, and call it again to go on."""
+    """Run the benchmark that SPEC describes; a stopped run is resumed by the same command."""
     console = standard_output()
     with run_mistakes():
         spec = read_spec(source, data_home)

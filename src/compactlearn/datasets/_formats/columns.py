@@ -106,7 +106,7 @@ def _label_columns(
         if not found:
             raise DataFileError(
                 path,
-                f"labels={labels!r} is taken for a prefix of label names, but no column's name "
+                f"labels={labels!r} is read as a prefix of label names, but no column's name "
                 "starts with it. Pass the prefix of some, a list of names, a count, or an .xml "
                 "file.",
             )
