@@ -1,4 +1,4 @@
-"""What a new user has in hand and passes: the last line of the refusal says what to do instead."""
+"""Common first mistakes: the last line of the error message states the remedy."""
 
 import functools
 
@@ -253,7 +253,7 @@ GAPS = {
 @every_model
 @pytest.mark.parametrize(("classes", "where"), GAPS.values(), ids=GAPS.keys())
 def test_a_missing_class_is_no_class(model, classes, where):
-    """In a list beside words NumPy would make the word "nan" of it."""
+    """In a list of words, NumPy would turn it into the word "nan"."""
     refused(model, X, (classes,), "one class for each row", where, "drop the rows")
 
 

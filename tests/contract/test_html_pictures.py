@@ -1,4 +1,4 @@
-"""What a notebook shows of an estimator: scikit-learn's picture, before a fit and after it."""
+"""HTML representation of estimators in a notebook, before and after a fit."""
 
 import warnings
 

@@ -127,7 +127,7 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
     ids=str,
 )
 def test_what_a_fit_takes_was_announced(model, shape, monkeypatch):
-    """The estimate that decides about a refusal is no wishful one."""
+    """The estimate that decides about a refusal is not too small."""
     n, n_features, n_labels = shape
     rng = np.random.default_rng(0)
     X = sp.random_array((n, n_features), density=0.01, format="csr", rng=rng)

@@ -121,19 +121,16 @@ def test_names_make_the_model_that_their_matrix_makes(name, form):
 def test_predicted_names_are_the_predicted_columns(name):
     model = fitted(name)
     labels, scores = dense(model.predict(X)), scores_of(model, X)
-    chances = None
+    shown = scores
     if hasattr(model, "predict_proba"):
-        chances = model.predict_proba(X)
-        chances = (
-            np.column_stack([part[:, 1] for part in chances])
-            if isinstance(chances, list)
-            else dense(chances)
-        )
+        shown = model.predict_proba(X)
+        if isinstance(shown, list):
+            shown = np.column_stack([part[:, 1] for part in shown])
+        shown = dense(shown)
     found = model.predict_labels(X)
     assert [sorted(name for name, _ in row) for row in found] == [
         [SORTED[j] for j in np.flatnonzero(row)] for row in labels
     ]
-    shown = scores if chances is None else chances
     for number, row in enumerate(found):
         values = [score for _, score in row]
         assert values == [shown[number, SORTED.index(name)] for name, _ in row]
@@ -155,7 +152,7 @@ def test_the_best_by_name_are_the_best_by_index(name, k):
 
 
 @every_model
-def test_numbers_stand_for_names_that_were_not_given(name):
+def test_column_numbers_replace_missing_names(name):
     model = fitted(name, "matrix")
     labels = dense(model.predict(X))
     found = model.predict_labels(X)

@@ -1,4 +1,4 @@
-"""What a fitted model answers follows from its fit, whatever becomes of its parameters."""
+"""Answers of a fitted model do not change when its parameters are set afterwards."""
 
 import copy
 
@@ -153,7 +153,7 @@ def answers(model, labels):
 
 
 def test_no_estimator_is_left_out():
-    """Of those that the package and its related work export."""
+    """Every estimator that the package and compactlearn.related export is tested."""
     public = [
         getattr(package, name) for package in (compactlearn, related) for name in package.__all__
     ]

@@ -1,7 +1,7 @@
 """Estimates of memory, which decide about refusals, against the peak of a process that fits.
 
 Each fit runs in a process of its own, whose high-water mark is set back before it. The estimate
-is the largest of all that are made on the way, each with what is held when it is made.
+is the largest of all that are made on the way, each added to the memory in use at that time.
 """
 
 import json
@@ -119,7 +119,7 @@ def test_estimates_are_near_the_peak(route, measured):
     ],
 )
 def test_many_rows_are_not_copied(model, measured):
-    """Of 170 MB of rows with few columns a fold is copied at a time, and nothing of their size."""
+    """From 170 MB of rows with few columns, no more than one fold is copied at a time."""
     found = measured(model, "dense(45_000, 500, 30)")
     assert found["peak"] < 0.6 * 8 * 45_000 * 500
 

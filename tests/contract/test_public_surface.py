@@ -185,7 +185,7 @@ def test_signatures_of_the_methods(cls, expected):
     assert cls().get_params() == actual
 
 
-def test_signature_of_the_door_by_name():
+def test_signature_of_method():
     parameters = inspect.signature(method).parameters
     assert list(parameters) == ["name", "protocol", "params"]
     assert parameters["protocol"].default == "paper"

@@ -130,7 +130,7 @@ def test_partial_fit_refuses_the_same(model, how, bad):
     pair = (spoilt(X, value), Y) if bad == "X" else (X, spoilt(Y, value))
     said = FINITE.format("NaN") if bad == "X" else UNKNOWN if how == "partial_fit" else INFINITE
     refused(model, said, *pair, method=how)
-    # and what was summed up before is still summed up: going on equals never having failed
+    # and the sums of earlier blocks are kept: the next block gives the same as without a failure
     model.partial_fit(X[:9], Y[:9])
     clean = clone(model).partial_fit(X, Y).partial_fit(X[:9], Y[:9])
     np.testing.assert_array_equal(model.decision_function(X), clean.decision_function(X))

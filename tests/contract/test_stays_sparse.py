@@ -107,9 +107,9 @@ def wide():
 )
 def test_more_features_and_labels_than_rows_ask_for_no_wide_matrix(embedding, wide):
     """Nothing of order D, and no dense N x D: the largest are Xc'Y (D, M) and the kernel (N, N)."""
-    taken = peak(lambda: CompactClassifier(embedding).fit(*wide))
-    assert taken < 8 * N_WIDE * D_WIDE
-    assert taken < 8 * D_WIDE**2 / 10
+    used = peak(lambda: CompactClassifier(embedding).fit(*wide))
+    assert used < 8 * N_WIDE * D_WIDE
+    assert used < 8 * D_WIDE**2 / 10
 
 
 @pytest.mark.parametrize(
@@ -119,13 +119,13 @@ def test_more_features_and_labels_than_rows_ask_for_no_wide_matrix(embedding, wi
 )
 def test_alone_they_form_little_more_than_the_cross_products(embedding, wide):
     """Nothing is learnt, so not even the kernel is needed; PLST does not look at the features."""
-    taken = peak(lambda: embedding.fit(*wide))
+    used = peak(lambda: embedding.fit(*wide))
     allowed = 8 * D_WIDE * M_WIDE * (0.5 if isinstance(embedding, PLST) else 3.5)
-    assert taken < allowed
+    assert used < allowed
 
 
 def test_cross_products_that_would_not_fit_are_not_formed(wide, monkeypatch):
     """MDDM of 200 labels with room for 20 of their cross products."""
     monkeypatch.setattr("compactlearn.linalg._routes.CROSS_LIMIT", 20 * D_WIDE)
-    taken = peak(lambda: CompactClassifier(MDDM(20, solver="krylov")).fit(*wide))
-    assert taken < 8 * D_WIDE * M_WIDE * 1.5
+    used = peak(lambda: CompactClassifier(MDDM(20, solver="krylov")).fit(*wide))
+    assert used < 8 * D_WIDE * M_WIDE * 1.5

@@ -89,8 +89,8 @@ def test_pickles_and_model_files_keep_every_score(fitted, tmp_path):
 
 def test_terms_of_an_explanation_add_up_to_the_score(fitted):
     found = fitted.explain(X_new[:1], labels=list(NAMES), k=None)
-    told = [reason.score for reason in found]
-    np.testing.assert_allclose(told, scores(fitted, X_new[:1])[0], atol=1e-8)
+    given = [reason.score for reason in found]
+    np.testing.assert_allclose(given, scores(fitted, X_new[:1])[0], atol=1e-8)
     for reason in found:
         total = reason.base + reason.rest + sum(term.contribution for term in reason.terms)
         assert total == pytest.approx(reason.score, abs=1e-8)

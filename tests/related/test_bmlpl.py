@@ -142,11 +142,11 @@ def test_it_learns_the_topics_of_planted_data():
     model = TopicClassifier(2, alpha=0.1, random_state=0, tol=1e-4, max_iter=200).fit(X, Y)
     order = np.argsort(-model.topics_[0])
     np.testing.assert_allclose(model.topics_[:, order], T, atol=0.1)
-    chances = model.predict_proba(X)
+    probabilities = model.predict_proba(X)
     literal = topic_model.probabilities(
         np.column_stack([2 * X[:, 0], -2 * X[:, 0]]) - np.log(2), T, np.full(2, 2.0)
     )
-    assert np.abs(chances - literal).mean() < 0.05
+    assert np.abs(probabilities - literal).mean() < 0.05
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

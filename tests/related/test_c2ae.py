@@ -64,8 +64,8 @@ def drawn(random_state=0):
     return int(np.random.RandomState(random_state).randint(2**31 - 1))
 
 
-def held_rows(n_rows, n_held):
-    return np.sort(np.random.default_rng([drawn(), 0]).permutation(n_rows)[:n_held])
+def held_out_rows(n_rows, count):
+    return np.sort(np.random.default_rng([drawn(), 0]).permutation(n_rows)[:count])
 
 
 # ---- the training, literally --------------------------------------------------------------------
@@ -209,11 +209,11 @@ def test_the_best_epoch_of_rows_that_are_not_trained_on_is_kept(metric):
     assert scores.index(max(scores)) == model.best_epoch_ - 1
     shorter = C2AEClassifier(**{**own, "max_epochs": model.best_epoch_}).fit(X, Y)
     np.testing.assert_array_equal(flat(shorter), flat(model))
-    rows = held_rows(120, 12)
+    rows = held_out_rows(120, 12)
     table = get_metric(metric)
-    told = model.predict(X[rows]) if table.needs == "labels" else model.decision_function(X[rows])
+    answer = model.predict if table.needs == "labels" else model.decision_function
     sign = 1.0 if table.greater_is_better else -1.0
-    assert max(scores) == pytest.approx(sign * table.function(Y[rows], told))
+    assert max(scores) == pytest.approx(sign * table.function(Y[rows], answer(X[rows])))
     other = np.where(np.isin(np.arange(120), rows)[:, None], 1 - Y, Y)
     without = C2AEClassifier(**own).fit(X, other)
     assert without.history_["loss"] == model.history_["loss"]
@@ -224,7 +224,7 @@ def test_validation_leaves_out_unknown_labels():
     X, Y = problem()
     known = np.random.default_rng(1).random(Y.shape) < 0.7
     known[:, 0] |= ~known.any(axis=1)
-    rows = held_rows(60, 24)
+    rows = held_out_rows(60, 24)
     model = C2AEClassifier(**SMALL, validation_fraction=0.4).fit(X, np.where(known, Y, np.nan))
     scores = model.decision_function(X[rows])
     expected = average_precision(np.where(known, Y, np.nan)[rows], scores)
@@ -238,13 +238,13 @@ def test_vectors_and_single_labels_are_validated_as_they_are_predicted(kind):
     y = {"two classes": Y[:, 0], "one label": scipy.sparse.csr_array(Y[:, :1])}.get(
         kind, np.arange(60) % 3
     )
-    rows = held_rows(60, 24)
+    rows = held_out_rows(60, 24)
     metric = "subset_accuracy" if kind == "three classes" else "micro_f1"
     own = {"scoring": metric, "threshold": 0.45, "validation_fraction": 0.4}
     model = C2AEClassifier(**SMALL, **own).fit(X, y)
-    told = model.predict(X[rows]).reshape(24, -1)
-    expected = (told[:, 0] == y[rows]).mean() if kind == "three classes" else None
-    expected = micro_f1(Y[rows, :1], told) if expected is None else expected
+    predicted = model.predict(X[rows]).reshape(24, -1)
+    expected = (predicted[:, 0] == y[rows]).mean() if kind == "three classes" else None
+    expected = micro_f1(Y[rows, :1], predicted) if expected is None else expected
     assert max(model.history_["score"]) == pytest.approx(expected)
     assert expected > 0
 
@@ -264,7 +264,7 @@ def test_patience_stops_and_none_never_does():
 
 def test_features_that_validation_rows_alone_have_do_not_count():
     X, Y = problem()
-    own = np.isin(np.arange(60), held_rows(60, 6))[:, None] * 1e4
+    own = np.isin(np.arange(60), held_out_rows(60, 6))[:, None] * 1e4
     both = [scipy.sparse.csr_array(np.hstack([X, part])) for part in (own, 0.0 * own)]
     same(*(C2AEClassifier(**SMALL).fit(rows, Y) for rows in both))
 

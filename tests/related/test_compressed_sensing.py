@@ -77,7 +77,7 @@ def test_omp_is_that_of_scikit_learn():
     np.testing.assert_allclose(omp(A, Z, 4), orthogonal_mp(A, Z.T, n_nonzero_coefs=4).T, atol=1e-10)
 
 
-def test_a_column_is_taken_once_even_where_none_goes_with_what_is_left():
+def test_a_column_is_selected_once_even_where_none_fits_the_residual():
     A = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
     np.testing.assert_allclose(omp(A, np.array([[1.0, 0.0, 1.0]]), 2), [[1.0, 0.0]], atol=1e-12)
 

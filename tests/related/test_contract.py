@@ -1,4 +1,4 @@
-"""What every method of the related work keeps to, and what it says where it stops."""
+"""Promises of every related method, and the errors raised for what it does not support."""
 
 import numpy as np
 import pytest

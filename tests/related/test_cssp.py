@@ -19,7 +19,7 @@ def coded(Y, coding):
 
 
 def recovered(T, chosen):
-    """What least squares from some columns recovers of all."""
+    """Return the squared norm that least squares from some columns recovers of all."""
     C = T[:, list(chosen)]
     return float(np.sum((C @ np.linalg.lstsq(C, T, rcond=None)[0]) ** 2))
 

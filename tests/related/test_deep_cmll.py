@@ -49,11 +49,11 @@ def test_the_beginning_is_the_linear_solution(shape, beta):
     np.testing.assert_allclose(deep.recovery_, linear.embedding_.recovery_, rtol=1e-8)
 
 
-@pytest.mark.parametrize("held", [0.0, 0.2])
+@pytest.mark.parametrize("fraction", [0.0, 0.2])
 @pytest.mark.parametrize("rate", [1e-4, 1e-2, 10.0])
-def test_it_is_never_below_the_linear_objective(rate, held):
+def test_it_is_never_below_the_linear_objective(rate, fraction):
     X, Y = labelled(60, 5, 6, 1)
-    own = {"learning_rate": rate, "validation_fraction": held}
+    own = {"learning_rate": rate, "validation_fraction": fraction}
     model = DeepCMLLClassifier(**SMALL | own).fit(X, Y)
     assert model.objective_ >= model.linear_objective_
 
@@ -73,7 +73,7 @@ def test_training_raises_the_objective():
 
 
 def test_the_objective_is_the_stated_one():
-    """Of networks drawn at random, against everything formed; and that of one batch of all rows."""
+    """Networks drawn at random, compared with dense formulas and with one batch of all rows."""
     X, Y = labelled(40, 5, 6, 0)
     sparse = scipy.sparse.csr_array(Y.astype(float))
     embedding = CMLL(n_label_components=3, beta=0.4).fit(X, Y)

@@ -108,8 +108,8 @@ def test_a_linear_kernel_has_the_label_side_of_linear_cca(shape):
 
 
 def test_a_code_can_say_that_labels_exclude_each_other():
-    """What one feature says is whether exactly one of two labels is there: no sum of labels says
-    so, and a function of the label set does."""
+    """One feature is the exclusive or of two labels, which is no weighted sum of labels but is a
+    function of the label set."""
     rng = np.random.default_rng(0)
     Y = rng.integers(0, 2, (400, 2))
     X = np.column_stack([Y[:, 0] ^ Y[:, 1], rng.normal(size=400)]) + 0.01 * rng.normal(

@@ -36,8 +36,8 @@ def exact(odds, T, mu, s2, w):
     """Marginals of one row by trying all label sets."""
     sets = np.array(list(product([0.0, 1.0], repeat=odds.size)))
     logs = np.array([log_posterior(y, odds, T, mu, s2, w) for y in sets])
-    chances = np.exp(logs - logs.max())
-    return chances @ sets / chances.sum()
+    weights = np.exp(logs - logs.max())
+    return weights @ sets / weights.sum()
 
 
 def divergence(q, odds, T, mu, s2, w):
@@ -131,11 +131,11 @@ def test_weight_zero_is_the_independent_classifiers():
     assert not np.allclose(other.decision_function(X_new), model.decision_function(X_new))
 
 
-def test_predictions_are_chances_above_the_threshold():
+def test_predictions_are_probabilities_above_the_threshold():
     model = OutputCodesClassifier(3, threshold=0.3).fit(X, Y)
-    chances = model.predict_proba(X_new)
-    np.testing.assert_array_equal(model.predict(X_new), chances > 0.3)
-    np.testing.assert_allclose(logit(chances), model.decision_function(X_new), atol=1e-6)
+    probabilities = model.predict_proba(X_new)
+    np.testing.assert_array_equal(model.predict(X_new), probabilities > 0.3)
+    np.testing.assert_allclose(logit(probabilities), model.decision_function(X_new), atol=1e-6)
     assert model.threshold_ == pytest.approx(logit(0.3))
 
 

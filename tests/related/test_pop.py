@@ -30,10 +30,10 @@ def make_data(n=90, n_features=14, n_labels=10, seed=0):
     return X, (latent > levels).astype(int)
 
 
-def held_and_rest(n, fraction, seed):
+def held_out_and_rest(n, fraction, seed):
     order = np.random.RandomState(seed).permutation(n)
-    n_held = math.floor(fraction * n)
-    return np.sort(order[:n_held]), np.sort(order[n_held:])
+    count = math.floor(fraction * n)
+    return np.sort(order[:count]), np.sort(order[count:])
 
 
 # --- the literal version -------------------------------------------------------------------------
@@ -72,14 +72,14 @@ def literal_pop(base, X, Y, *, eps, min_kept, ratio, cut, fraction, seed):
     """The steps of the authors' script, with its 1-based bounds, on rows held out of training."""
     D, M = X.shape[1], Y.shape[1]
     order = sorted(range(M), key=lambda j: (Y[:, j].sum(), j))
-    held, rest = held_and_rest(len(X), fraction, seed)
+    held_out, rest = held_out_and_rest(len(X), fraction, seed)
     W, b = literal_weights(base, X[rest], Y[rest])
-    scores = X[held] @ W + b
-    best = literal_performance(scores, Y[held], set())
+    scores = X[held_out] @ W + b
+    best = literal_performance(scores, Y[held_out], set())
     lb, ub = 1, M - 1
     while ub - lb > 1:
         mid = (lb + ub) // 2
-        if literal_performance(scores, Y[held], set(order[: mid - 1])) >= best - eps - 1e-9:
+        if literal_performance(scores, Y[held_out], set(order[: mid - 1])) >= best - eps - 1e-9:
             lb = mid
         else:
             ub = mid
@@ -177,7 +177,7 @@ def test_the_search_sees_no_held_out_row_and_the_model_every_row():
     X, Y = make_data(n_labels=6)
     Recorder.log = ()
     POPClassifier(Recorder(), random_state=3).fit(X, Y)
-    _, rest = held_and_rest(len(X), 0.2, 3)
+    _, rest = held_out_and_rest(len(X), 0.2, 3)
     assert len(Recorder.log) == 12
     for j, (seen, y) in enumerate(Recorder.log):
         rows = rest if j < 6 else np.arange(len(X))

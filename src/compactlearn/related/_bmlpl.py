@@ -195,7 +195,7 @@ class TopicClassifier(WeightedClassifier):
         return self._class_probabilities(self._scores(self._prepare(X)) + self.boundary_)
 
 
-_AT_ONCE = 1 << 20  # entries of present labels times topics that are held at a time
+_AT_ONCE = 1 << 20  # entries of present labels times topics in one block
 _STEPS = 10  # of conjugate gradients for the weights in each round
 _SHAPES = (1e-3, 1e3)  # between which r is looked for
 _HALVINGS = 60
@@ -211,7 +211,7 @@ class Prior:
 
 @dataclass(frozen=True)
 class Rows:
-    """What is learnt from."""
+    """Training rows, their labels and weights."""
 
     X: Any  # (N, D)
     Y: Any  # (N, M) csr_array of ones
@@ -219,7 +219,7 @@ class Rows:
 
     @cached_property
     def mean(self) -> Array:
-        """Of the features."""
+        """Weighted mean of the features."""
         return weighted_sum(self.X, self.weights) / self.weights.sum()
 
     @cached_property
@@ -310,9 +310,9 @@ def best_weights(rows: Rows, model: Model, prior: Prior) -> tuple[Array, Array]:
     """Lower ``sum_n weight_n (r_k s_nk + E u_nk exp(-s_nk)) + alpha/2 |w_k|^2`` over w and b.
 
     One step of Newton's method for every topic, by conjugate gradients, and halved where it is too
-    long. The problem is convex in s; its curvature E u exp(-s), r on average, is taken half way to
-    that average, so that rows in which it vanishes cannot make a step endless. Centred features
-    leave the intercepts to themselves.
+    long. The problem is convex in s. Its curvature E u exp(-s), r on average, is replaced by the
+    mean of itself and r, so that steps stay finite where the curvature of rows vanishes. With
+    centred features, the intercepts are solved separately.
     """
     u, weight, r = model.mean, rows.weights[:, None], model.r
     b = model.b + rows.mean @ model.w  # the intercepts of centred features

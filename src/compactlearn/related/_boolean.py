@@ -11,8 +11,8 @@ A Boolean matrix as a Boolean product of two thin ones: Y ~ V o W, by a greedy s
 
 Candidates for a factor are the labels that go with one label: row i of the candidates has label j
 where the share of label i's rows that also have label j is at least tau. One candidate after the
-other is taken, each time that which gains most: ones that are covered for the first time, less
-zeros that are. A row uses a factor where that gains something.
+other is selected, each time the one that gains most: the number of ones that it covers first, less
+the number of zeros that it covers. A row uses a factor where that gains something.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class BooleanClassifier(WeightedClassifier):
     ----------
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m, the number of sets. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
-        Sets that would gain nothing are not taken.
+        Sets that would gain nothing are left out.
     tau : float in (0, 1], default=0.5
         A candidate for a set is a label with all those that this share of its rows also has.
     alpha : float, default=1.0

@@ -47,7 +47,7 @@ from compactlearn.related._scored import PartlyKnownClassifier
 Array = NDArray[np.float64]
 
 _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/methods/index.md
-_CENTRE = 0.5  # taken off the latent sigmoid: codes lie in (-0.5, 0.5)
+_CENTRE = 0.5  # subtracted from the latent sigmoid: codes lie in (-0.5, 0.5)
 
 
 class C2AEClassifier(PartlyKnownClassifier):
@@ -237,9 +237,9 @@ class C2AEClassifier(PartlyKnownClassifier):
             *(examples.X.shape[1], examples.Y.shape[1], self.n_components_),
             *(self.feature_hidden, self.label_hidden),
         )
-        n_held = int(self.validation_fraction * examples.X.shape[0])
+        n_validation = int(self.validation_fraction * examples.X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(examples.X.shape[0])
-        held, learnt = validation_rows(examples.X, order, n_held)
+        held_out, learnt = validation_rows(examples.X, order, n_validation)
         alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
         trainer = Trainer(
             layout,
@@ -259,16 +259,16 @@ class C2AEClassifier(PartlyKnownClassifier):
             seed,
             max_epochs=self.max_epochs,
             patience=self.patience,
-            score=self._validation(layout, examples, learnt, held) if held.size else None,
+            score=self._validation(layout, examples, learnt, held_out) if held_out.size else None,
         )
         self._keep(layout, found.flat)
         self.n_epochs_, self.best_epoch_ = len(found.losses), found.best_epoch
         self.history_ = found.history
-        if held.size and np.isnan(found.scores).all():
+        if held_out.size and np.isnan(found.scores).all():
             warn_user(
-                f"The validation score {self.scoring} is not defined on the {held.size} validation "
-                "rows, so epochs cannot be compared and the last one is kept; use more rows or "
-                "another scoring.",
+                f"The validation score {self.scoring} is not defined on the {held_out.size} "
+                "validation rows, so epochs cannot be compared and the last one is kept; use more "
+                "rows or another scoring.",
                 UndefinedMetricWarning,
             )
 
@@ -279,10 +279,10 @@ class C2AEClassifier(PartlyKnownClassifier):
         )
 
     def _validation(
-        self, layout: Layout, examples: Examples, learnt: Any, held: Any
+        self, layout: Layout, examples: Examples, learnt: Any, held_out: Any
     ) -> Callable[[NDArray[Any]], float | None]:
         """Return the metric of held-out rows as a function of the parameters; more is better."""
-        own = examples.take(held)
+        own = examples.take(held_out)
         X = drop_unseen_features(examples.X[learnt], own.X)
         known = own.Y if own.unknown is None else own.Y + own.unknown * np.nan
         metric = get_metric(self.scoring)
@@ -325,7 +325,7 @@ class C2AEClassifier(PartlyKnownClassifier):
         return expit(rectified(self.decoder_, codes))
 
     def _of_labels(self, P: Array) -> Array:
-        """Return scores of labels; a single one has a complement beside it."""
+        """Return scores of labels; a single label was trained together with its complement."""
         return 0.5 * (1.0 + P[:, 1:] - P[:, :1]) if P.shape[1] != self.n_labels_ else P
 
 

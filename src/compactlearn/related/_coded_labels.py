@@ -39,7 +39,7 @@ class CodedLabels:
 
     @property
     def offset(self) -> Array:
-        """What brings decoded T, divided by the scale, back to 0/1."""
+        """Offset that turns decoded T, divided by the scale, into 0/1 labels."""
         return -self.shift / self.scale
 
     @property

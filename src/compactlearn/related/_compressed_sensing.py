@@ -43,8 +43,8 @@ class CompressedSensingClassifier(WeightedClassifier):
     recovery : {"omp", "cosamp"}, default="omp"
         Orthogonal matching pursuit, or CoSaMP with k rounds.
     sparsity : int, "mean" or "max", default="max"
-        k, how many labels a row is taken to have: a number, or the mean (rounded up) or largest
-        number of labels of a training row. No more than m count.
+        k, the number of labels that a row is assumed to have: a number, or the mean (rounded up)
+        or largest number of labels of a training row. No more than m count.
     alpha : float, default=1.0
         Penalty of the ridge regression on the measurements.
     threshold : float, default=0.5
@@ -156,7 +156,7 @@ class CompressedSensingClassifier(WeightedClassifier):
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
     """Return ``count`` different columns, drawn at random and as rows, of a Hadamard matrix.
 
-    It is the smallest one of Sylvester's with ``n_labels`` rows, of which the first are taken.
+    The matrix is the smallest of Sylvester's with at least ``n_labels`` rows, cut to the first.
 
     >>> hadamard_rows(3, 4, np.random.RandomState(0)).shape
     (4, 3)
@@ -171,7 +171,7 @@ def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Arra
 
 _FOUND = 1e-10  # residuals this short, relative to the row, are zero
 
-_CELLS = 1 << 22  # numbers of the measured columns of supports that are held at a time
+_CELLS = 1 << 22  # entries of the measured columns of supports in one block
 
 
 def recovered(A: Array, Z: Array, k: int, way: str) -> Array:

@@ -167,7 +167,7 @@ def _places(result: Embedded) -> Places:
 
 
 # Scores that differ by less than this are one: rounding, which differs between routes, must not
-# decide between columns that are equally good. The first of them is taken.
+# decide between columns that are equally good. The first of them is selected.
 TIE = 1e-9
 
 _WIDTH = 128  # columns that are multiplied at a time

@@ -1,4 +1,4 @@
-"""DeepCMLLClassifier: CMLL with networks beside its linear encoders, never below its objective.
+"""DeepCMLLClassifier: CMLL with networks added to its linear encoders, never below its objective.
 
     U = (X - mean) P + Fx(X)_u,     V = (X - mean) A + Y B + Fx(X)_v + Fe(Y)
 
@@ -66,8 +66,8 @@ _EPSILON = 1e-6  # of the mean diagonal of V'V, added to it within a batch
 class DeepCMLLClassifier(ScoredClassifier):
     """Compact learning with non-linear encoders, which begins as the linear one.
 
-    CMLL's projection of the features and its codes of features and labels each get a network
-    beside them, and all are trained on CMLL's own objective, dependence plus recovery::
+    A network is added to CMLL's projection of the features, and to its codes of features and of
+    labels. All are trained on CMLL's own objective, dependence plus recovery::
 
         maximise  beta |U'V|^2 + |Y'V|^2,   U = XcP + Fx(X),  V = XcA + YB + Fx(X) + Fe(Y),
 
@@ -119,7 +119,7 @@ class DeepCMLLClassifier(ScoredClassifier):
     ----------
     projection_ : ndarray of shape (n_features, n_feature_components_)
         Of the linear part.
-    layers_ : tuple of pairs (weights, biases), of the network beside it
+    layers_ : tuple of pairs (weights, biases), of the network added to it
     coef_, intercept_ : ndarrays, of the ridge from U to codes
     decoder_ : ndarray of shape (n_label_components_, n_labels)
     offset_ : ndarray of shape (n_labels,)
@@ -219,13 +219,13 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.device_ = choose_device(self.device, "DeepCMLLClassifier")
         X, Y = data.X, scipy.sparse.csr_array(data.targets.matrix, dtype=np.float64)
         seed = int(seeded(self.random_state).randint(2**31 - 1))
-        n_held = int(self.validation_fraction * X.shape[0])
+        n_validation = int(self.validation_fraction * X.shape[0])
         order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
-        held, learnt = validation_rows(X, order, n_held)
-        X_held = drop_unseen_features(X[learnt], X[held])
-        self._train(X[learnt], Y[learnt], X_held, Y[held], seed)
+        held_out, learnt = validation_rows(X, order, n_validation)
+        X_held_out = drop_unseen_features(X[learnt], X[held_out])
+        self._train(X[learnt], Y[learnt], X_held_out, Y[held_out], seed)
 
-    def _train(self, X: Any, Y: Any, X_held: Any, Y_held: Any, seed: int) -> None:
+    def _train(self, X: Any, Y: Any, X_held_out: Any, Y_held_out: Any, seed: int) -> None:
         embedding = CMLL("auto", self.n_label_components, self.beta, random_state=seed)
         with quiet():
             start = Start.of(X, Y, embedding.fit(X, Y))
@@ -246,13 +246,13 @@ class DeepCMLLClassifier(ScoredClassifier):
         )
         before = encoded(start, layout, first, X, Y)
 
-        def held_out(flat: Any, now: Encoded) -> float:
+        def validated(flat: Any, now: Encoded) -> float:
             self._keep(start, layout, flat, now, Y)
             with quiet():
-                return average_precision(Y_held, self._scored(X_held))
+                return average_precision(Y_held_out, self._scored(X_held_out))
 
         # Where no held-out row has a label there is nothing to choose by but the objective.
-        begins = held_out(first, before) if X_held.shape[0] else np.nan
+        begins = validated(first, before) if X_held_out.shape[0] else np.nan
         judged = not np.isnan(begins)
         begins = begins if judged else before.objective
 
@@ -264,7 +264,7 @@ class DeepCMLLClassifier(ScoredClassifier):
                 return now.objective
             if now.objective < before.objective:  # below every precision, but in their order
                 return now.objective / before.objective - 2.0
-            return held_out(flat, now)
+            return validated(flat, now)
 
         limits = {"max_epochs": self.max_epochs, "patience": self.patience}
         found = train(trainer, np.arange(X.shape[0]), seed, score=score, **limits)

@@ -84,7 +84,7 @@ class KernelLabelSpace(Embedding):
         Penalty of the features' side. "shared" is the ``alpha`` of the classifier around it, and
         1.0 when the embedding is fitted by itself.
     label_penalty : float, default=1.0
-        Penalty of the labels' side. Without one, a kernel that tells all label sets apart has codes
+        Penalty of the labels' side. Without one, a kernel that separates all label sets has codes
         for any function of the set, of which many are noise.
     joined : bool, default=False
         Whether every other code is one of linear canonical correlation (the first, the third, and
@@ -202,7 +202,7 @@ solver_, n_features_in_, feature_names_in_
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
         assert isinstance(result, KernelEmbedded)
-        first = result.set_codes.taken(slice(m))
+        first = result.set_codes.select(slice(m))
         return self._embedded(self._rows(pair), result.distinct, result.kernel, first)
 
     def _embedded(
@@ -333,7 +333,7 @@ class SetCodes:
     values: Array  # (k,) squared correlations
     status: Status
 
-    def taken(self, columns: Any) -> SetCodes:
+    def select(self, columns: Any) -> SetCodes:
         """Return some of the codes, or all in another order."""
         return replace(self, codes=self.codes[:, columns], values=self.values[columns])
 
@@ -347,7 +347,7 @@ class SetCodes:
             np.concatenate([self.values, other.values]),
             Status.MAX_ITER if Status.MAX_ITER in statuses else self.status,
         )
-        return both.taken(order)
+        return both.select(order)
 
 
 @dataclass(frozen=True)

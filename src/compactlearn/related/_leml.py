@@ -93,7 +93,7 @@ class LEML(FactoredClassifier):
     threshold_ : float or ndarray, in the units of ``decision_function``
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_ : int
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    label_names_ : list of str, where Y was a frame (its columns) or a list of names (sorted)
     nbytes_ : int
         Bytes of all arrays that the model is saved with, each counted once.
     n_parameters_ : int
@@ -242,7 +242,7 @@ _INNER = 30  # steps of L-BFGS in each round
 
 @dataclass(frozen=True)
 class Rows:
-    """What is learnt from."""
+    """Training rows, their labels, weights and unknown labels."""
 
     X: Any  # (N, D), sparse or dense
     Y: Any  # (N, M) csr_array of ones; an unknown label is absent
@@ -393,8 +393,10 @@ class PartlySquaredSteps(EntrySteps):
 
 
 class LogisticSteps(EntrySteps):
-    """The logistic loss, over the labels that are known: some steps of L-BFGS in all of P, W and b,
-    which get there in far fewer products than steps of one beside the others."""
+    """The logistic loss over the known labels.
+
+    L-BFGS steps in P, W and b together need far fewer products than steps in one at a time.
+    """
 
     def objective(self, found: Factors) -> float:
         Z = self._scores(found)
@@ -422,7 +424,7 @@ class LogisticSteps(EntrySteps):
 
 
 def conjugate_gradients(times: Callable[[Array], Array], right: Array, start: Array) -> Array:
-    """Solve ``times(P) = right`` from where one stands, so that what it minimises only falls."""
+    """Solve ``times(P) = right`` from a start, so that the minimised function never rises."""
     P, residual = start, right - times(start)
     ahead, size = residual, float(np.vdot(residual, residual))
     enough = _CG_ENOUGH**2 * float(np.vdot(right, right))

@@ -78,7 +78,7 @@ class POPClassifier(WeightedClassifier):
 
     It suits many features and many labels, where the model's size matters and a linear
     classifier per label is affordable. Weights are judged by their size, so the features should
-    be of one scale. For few labels an embedding says more with as many numbers.
+    be of one scale. For few labels an embedding of the same size is better.
 
     Parameters
     ----------
@@ -212,7 +212,9 @@ class POPClassifier(WeightedClassifier):
         n_kept = np.full(rows.n_labels, n_features)
         n_kept[rarest[:n_pruned]] = _kept_weights(n_features, self.min_kept, self.kept_ratio)
         coefs, intercepts, n_full = [], np.empty(rows.n_labels), 0
-        for j in range(rows.n_labels):  # one by one: all the weights of all labels are never held
+        for j in range(
+            rows.n_labels
+        ):  # one by one: the dense weights of all labels are never in memory
             w, intercepts[j] = _fit_label(base, rows, j)
             n_full += int(np.count_nonzero(w))
             coefs.append(scipy.sparse.csr_array(_prune(w, n_kept[j], self.min_weight)[None, :]))
@@ -223,7 +225,7 @@ class POPClassifier(WeightedClassifier):
     def _make_base(self, rng: np.random.RandomState) -> Any:
         """Return the classifier whose clones are fitted, with a seed if it lacks one."""
         if self.estimator is None:
-            # The seed changes no weight, but without one NumPy's common generator would go on.
+            # The seed changes no weight; without one, NumPy's global generator would advance.
             return LogisticRegression(
                 solver="liblinear", C=0.1, fit_intercept=False, random_state=0
             )
@@ -241,22 +243,23 @@ class POPClassifier(WeightedClassifier):
         """Return how many of the rarest labels can go, judged on held-out rows."""
         if rows.n_labels < _FEWEST_LABELS:
             return 0
-        n_held = int(self.validation_fraction * rows.X.shape[0])
-        held, rest = rows.take(np.sort(order[:n_held])), rows.take(np.sort(order[n_held:]))
-        X_held = drop_unseen_features(rest.X, held.X)
-        if held.Y.nnz == 0:
+        n_validation = int(self.validation_fraction * rows.X.shape[0])
+        held_out = rows.take(np.sort(order[:n_validation]))
+        rest = rows.take(np.sort(order[n_validation:]))
+        X_held_out = drop_unseen_features(rest.X, held_out.X)
+        if held_out.Y.nnz == 0:
             return 0  # without a row or a label every performance is 0 and says nothing
-        scores = np.empty((X_held.shape[0], rows.n_labels))
+        scores = np.empty((X_held_out.shape[0], rows.n_labels))
         for j in range(rows.n_labels):
             w, b = _fit_label(base, rest, j)
-            scores[:, j] = X_held @ w + b
-        present = held.Y.toarray() > 0
+            scores[:, j] = X_held_out @ w + b
+        present = held_out.Y.toarray() > 0
         cutoffs = [k for k in _CUTOFFS if k <= rows.n_labels]
 
         def performance(n_removed: int) -> float:
             kept = np.sort(rarest[n_removed:])  # in their own order, which decides between equals
             hits = _precision(present[:, kept], scores[:, kept], cutoffs)
-            return 100.0 * float(np.average(hits, weights=held.weights))
+            return 100.0 * float(np.average(hits, weights=held_out.weights))
 
         bound = performance(0) - self.tolerance - _ROUNDING
         return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
