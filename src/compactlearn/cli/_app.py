@@ -26,11 +26,11 @@ COMMANDS: Mapping[str, str] = {
     "evaluate": "Measure how well the model in MODEL predicts the labels of DATA.",
     "explain": "Say which features speak for and against the labels of some rows of DATA.",
     "doctor": "Show versions, threads, devices and memory, and what is in a model file.",
-    "demo": "Tag e-mails with nothing to set, beside tuned rivals, and see what a small model "
+    "demo": "Tag e-mails with nothing to set, compare tuned baselines, and see what a small model "
     "costs.",
     "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
-    "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to go "
-    "on.",
+    "bench": "Run the benchmark that SPEC describes; stop it at any time, and call it again to "
+    "resume.",
     "report": "Make one report of the records in STORE, or of the model in MODEL on the rows of "
     "DATA.",
     "datasets": "Multi-label data sets: list, describe, fetch, add, convert.",

@@ -47,7 +47,7 @@ def demo(
         Path | None, typer.Option(help="Keep the records there, for `compactlearn report`.")
     ] = None,
 ) -> None:
-    """Tag e-mails with nothing to set, beside tuned rivals, and see what a small model costs.
+    """Tag e-mails with nothing to set, compare tuned baselines, and see what a small model costs.
 
     Enron's e-mails, on folds that no model has met.
     """
