@@ -1,4 +1,4 @@
-"""Draw the figure of the README from the records beside this file.
+"""Draw the figure of the README from the records in this folder.
 
     python bench/figures.py                  # writes docs/figures/size.svg
     python bench/figures.py --check          # status 1 where figure and records differ
@@ -45,7 +45,7 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Curve:
-    """What models of some sizes reach on a data set; smallest first, in shares of ridge."""
+    """Scores of models of some sizes on a data set; smallest first, in shares of ridge."""
 
     dataset: str
     sizes: tuple[float, ...]
@@ -59,9 +59,9 @@ def curves(records: Iterable[Record]) -> list[Curve]:
     ridge, bounded = _methods(records)
     drawn = []
     for dataset in found.datasets:
-        whole = _first(found.figure(dataset, name, "average_precision") for name in sorted(ridge))
-        figures = [found.figure(dataset, name, "average_precision") for name in sorted(bounded)]
-        known = [figure for figure in figures if figure is not None]
+        whole = _first(found.score(dataset, name, "average_precision") for name in sorted(ridge))
+        scores = [found.score(dataset, name, "average_precision") for name in sorted(bounded)]
+        known = [score for score in scores if score is not None]
         if whole is not None and known:
             numbers = np.mean(whole.sizes)
             pairs = sorted((np.mean(one.sizes) / numbers, one.mean / whole.mean) for one in known)
@@ -71,7 +71,7 @@ def curves(records: Iterable[Record]) -> list[Curve]:
 
 
 def _methods(records: Sequence[Record]) -> tuple[set[str], set[str]]:
-    """How the records call ridge, and Auto under bounds."""
+    """Return the names of ridge, and of Auto under bounds, in the records."""
     entries = {
         record.cell.method: (
             record.cell.settings.get("entry", record.cell.method),
@@ -137,7 +137,7 @@ def _curve(curve: Curve, style: int, across: Scale, up: Scale) -> str:
 
 
 def _names(drawn: Sequence[Curve], up: Scale) -> list[tuple[int, Curve, float]]:
-    """Names beside the ends of their lines, in their order, none over another."""
+    """Draw names next to the ends of their lines, in their order, without overlap."""
     order = sorted(enumerate(drawn), key=lambda pair: up(pair[1].scores[-1]))
     found: list[tuple[int, Curve, float]] = []
     for style, curve in order:

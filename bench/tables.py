@@ -1,4 +1,4 @@
-"""Write the tables of the docs from the records beside this file.
+"""Write the tables of the docs from the records in this folder.
 
     python bench/tables.py            # rewrites the documents between their markers
     python bench/tables.py --check    # status 1 where a document and the records differ

@@ -1,4 +1,4 @@
-"""What trying the logistic decoder brings a search, and how much of a trial is enough.
+"""The gain of a search by trying the logistic decoder, and how long a trial should be.
 
     python bench/accuracy/decoder_choice.py [--data-home DIR] [--out FILE] [NAME ...]
 
@@ -6,7 +6,7 @@ A fifth of the rows is held out (two seeded splits), and `CMLLClassifierCV` choo
 five folds. From the table of one search that tries the logistic decoder on three settings and all
 folds follows what shorter searches would have chosen: the best setting alone, or two, judged by all
 folds or by the gain on the first. Average precision on the held-out rows is given for each choice,
-beside those of the linear and the logistic decoder in the setting in which the linear one is best.
+and for the linear and the logistic decoder in the setting in which the linear one is best.
 """
 
 import sys
@@ -50,13 +50,13 @@ def _on_split(X: Any, Y: Any, train: Any, test: Any) -> dict[str, float]:
         )
         for k in first
     }
-    held: dict[int, float] = {}
+    scores: dict[int, float] = {}
 
     def on_held_out(k: int) -> float:
-        if k not in held:
+        if k not in scores:
             model = CMLLClassifier(**table["params"][k], threshold=0.5).fit(X[train], Y[train])
-            held[k] = average_precision(Y[test], model.decision_function(X[test]))
-        return held[k]
+            scores[k] = average_precision(Y[test], model.decision_function(X[test]))
+        return scores[k]
 
     linear = varied[first[0]]
     result = {"linear": on_held_out(linear), "logistic": on_held_out(first[0])}

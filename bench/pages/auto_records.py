@@ -17,7 +17,7 @@ from pages.shared import ROOT, packed_records
 
 AUTO = ROOT / "bench" / "auto"  # two specs, and one file of records
 YARDSTICK = "One-vs-rest"  # whose seconds and bytes are one
-WORDS = {"timeout": "time", "memory": "memory", "absent": "absent", "failed": "failed"}
+ENDINGS = {"timeout": "time", "memory": "memory", "absent": "absent", "failed": "failed"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Compared:
 
     @cached_property
     def entries(self) -> list[str]:
-        """Those that were run on every set of which something is recorded, however they ended."""
+        """Entries that were run on every recorded set, however they ended."""
         asked = Counter((cell.dataset, cell.method) for cell in cells_of(self.spec))
         ran = Counter({place: len(records) for place, records in self.records.items()})
         names = (method.shown for method in self.spec.methods)
@@ -44,10 +44,10 @@ class Compared:
 
     @property
     def datasets(self) -> list[str]:
-        """Those of which something is recorded, in the order of the spec."""
+        """Recorded data sets, in the order of the spec."""
         return [data.name for data in self.spec.datasets if data.name in self.found.datasets]
 
-    def told_of(self, dataset: str) -> str:
+    def described(self, dataset: str) -> str:
         """The name of a set, and how much of it was used."""
         drawn, folds = self.found.rows[dataset], self.found.n_folds[dataset]
         there = describe(dataset).expected.samples
@@ -65,21 +65,21 @@ class Compared:
         return f"{' and '.join(sorted(hosts))}."
 
     def scores(self, metric: str) -> np.ndarray:
-        """(data sets, entries); NaN where there is no figure."""
-        figures = [[self.found.figure(d, e, metric) for e in self.entries] for d in self.datasets]
-        return np.array([[np.nan if f is None else f.mean for f in row] for row in figures])
+        """(data sets, entries); NaN where there is no score."""
+        scores = [[self.found.score(d, e, metric) for e in self.entries] for d in self.datasets]
+        return np.array([[np.nan if f is None else f.mean for f in row] for row in scores])
 
     def means_of(self, entry: str, read: Callable[[Record], Any]) -> list[float | None]:
         """For each set the mean over the folds of what is read; None unless all ended."""
         return [
             None
-            if self.found.figure(dataset, entry, "average_precision") is None
+            if self.found.score(dataset, entry, "average_precision") is None
             else float(np.mean([read(record) for record in self.records[dataset, entry]]))
             for dataset in self.datasets
         ]
 
     def ratio(self, entry: str, read: Callable[[Record], Any]) -> str:
-        """Beside the yardstick: the geometric mean over the sets on which both ended."""
+        """Return the geometric mean of the ratios to the yardstick, where both ended."""
         pairs = zip(self.means_of(entry, read), self.means_of(YARDSTICK, read), strict=True)
         ratios = [own / other for own, other in pairs if own and other]
         if not ratios:
@@ -87,10 +87,10 @@ class Compared:
         mean = geometric_mean(ratios)
         return f"{mean:.2g}" if mean < 10 else f"{mean:,.0f}"
 
-    def without_figure(self, dataset: str, entry: str) -> str:
+    def without_score(self, dataset: str, entry: str) -> str:
         """Why, in a word."""
         ends = [record.status for record in self.records.get((dataset, entry), [])]
-        return next((WORDS[status] for status in ends if status in WORDS), "")
+        return next((ENDINGS[status] for status in ends if status in ENDINGS), "")
 
 
 def compared(name: str) -> Compared:
@@ -111,11 +111,11 @@ def training_seconds(record: Record) -> float:
 
 
 def model_bytes(record: Record) -> float:
-    """Of the pickled model."""
+    """Return the bytes of the pickled model."""
     return record.circumstances["model_bytes"]
 
 
 def filled(scores: np.ndarray, metric: str) -> np.ndarray:
-    """An entry that has no figure on a set is the last there."""
+    """An entry that has no score on a set is the last there."""
     worst = np.nanmin(scores) - 1.0 if greater_is_better(metric) else np.nanmax(scores) + 1.0
     return np.where(np.isnan(scores), worst, scores)

@@ -4,12 +4,12 @@ from typing import Any
 
 from compactlearn_bench.records.significance import paired_t_test
 from compactlearn_bench.report.tables.published import dataset_order
-from pages.shared import Parts, Record, figures, markdown, paper_results, table
+from pages.shared import Parts, Record, formatted, markdown, paper_results, table
 
 
 @table
 def decoders() -> Parts:
-    """Decoders under the fair protocol, beside ridge and one-vs-rest logistic regression."""
+    """Decoders under the fair protocol, with ridge and one-vs-rest logistic regression."""
     found = paper_results("nested")
     titles = {
         "ORI": "ridge",
@@ -27,25 +27,25 @@ def decoders() -> Parts:
     yield ["", *titles.values()]
     for dataset in sorted(found.datasets, key=dataset_order):
         for metric, title in shown.items():
-            own = {name: found.figure(dataset, name, metric) for name in titles}
+            own = {name: found.score(dataset, name, metric) for name in titles}
             first = metric == "average_precision"
             marks = {name: _marks(name, own) if first else "" for name in titles}
-            cells = [f"{figure.mean:.3f}{marks[name]}" for name, figure in own.items()]
+            cells = [f"{score.mean:.3f}{marks[name]}" for name, score in own.items()]
             yield [f"**{dataset}**, {title}" if first else title, *cells]
 
 
 def _marks(name: str, own: dict[str, Any]) -> str:
     """Where a method is significantly better or worse than ridge (o) and one-vs-rest (v)."""
     marks = ""
-    for rival, letter in (("ORI", "o"), ("BR-logistic", "v")):
-        outcome = paired_t_test(own[name].values, own[rival].values).mark
+    for baseline, letter in (("ORI", "o"), ("BR-logistic", "v")):
+        outcome = paired_t_test(own[name].values, own[baseline].values).mark
         marks += {"better": f" +{letter}", "worse": f" -{letter}"}.get(outcome, "")
     return marks
 
 
 @table
 def reliability(record: Record) -> Parts:
-    """Figures of calibration, and below them what was observed in each bin of CMLL."""
+    """Scores of calibration, and below them what was observed in each bin of CMLL."""
     rows = {(row["data"], row["method"]): row for row in record["measurements"]}
     data, methods = (list(dict.fromkeys(key[k] for key in rows)) for k in (0, 1))
     yield ["", *methods]
@@ -71,7 +71,7 @@ def _bin(row: Record) -> str:
 
 @table
 def thresholds(record: Record) -> Parts:
-    """What each threshold decides, set by set."""
+    """Scores of each threshold, set by set."""
     titles = {
         "micro_f1": "micro-F1",
         "macro_f1": "macro-F1",
@@ -83,4 +83,4 @@ def thresholds(record: Record) -> Parts:
     for row in record["measurements"]:
         first = row["threshold"] == record["measurements"][0]["threshold"]
         line = [row["data"] if first else "", f"{row['threshold']}"]
-        yield [*line, *figures(row, *titles), f"{row['cost']:.1f}"]
+        yield [*line, *formatted(row, *titles), f"{row['cost']:.1f}"]

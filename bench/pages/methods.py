@@ -8,22 +8,22 @@ LINEAR = ("ORI", "PLST", "CPLST", "DMLR", "FaIE", "CMLL_y", "MDDM", "POP", "CMLL
 
 @table
 def methods() -> Parts:
-    """Every linear method beside the published figure, from the records of the benchmark."""
+    """Every linear method compared with the published score, from the records of the benchmark."""
     data = ("enron", "plant", "llog", "bibtex", "corel5k")
     yield ["method", *data]
-    yield from ([method, *(_beside(*_both(name, method)) for name in data)] for method in LINEAR)
+    yield from ([method, *(_compared(*_both(name, method)) for name in data)] for method in LINEAR)
 
 
 def _both(dataset: str, method: str) -> tuple[float, float]:
     """Our mean average precision under the paper's protocol, and the paper's."""
-    ours = paper_results("paper").figure(dataset, method, "average_precision")
+    ours = paper_results("paper").score(dataset, method, "average_precision")
     theirs = published(dataset, method, "average_precision")
     if ours is None or theirs is None:
-        raise SystemExit(f"There is no figure of {method} on {dataset} to stand beside another")
+        raise SystemExit(f"There is no score of {method} on {dataset}")
     return ours.mean, theirs.mean
 
 
-def _beside(ours: float, theirs: float) -> str:
+def _compared(ours: float, theirs: float) -> str:
     mark = " *" if abs(ours - theirs) > 0.03 else ""
     return f"{ours:.3f} ({theirs:.3f}){mark}"
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from compactlearn_bench.report.tables.published import published
-from pages.shared import Parts, Record, figures, paper_results, table
+from pages.shared import Parts, Record, formatted, paper_results, table
 
 SMALL = "CMLL, CMLL's size"
 
@@ -13,7 +13,7 @@ def enron() -> Parts:
     """Plain ridge and compact learning under two protocols, and what they keep."""
     methods = ("ORI", "CMLL_y", "CMLL")
     paper, fair = (
-        {name: paper_results(protocol).figure("enron", name, "average_precision") for name in names}
+        {name: paper_results(protocol).score("enron", name, "average_precision") for name in names}
         for protocol, names in (("paper", methods), ("nested", (*methods, SMALL)))
     )
     known = [published("enron", name, "average_precision") for name in methods]
@@ -38,5 +38,5 @@ def defaults(record: Record) -> Parts:
     """No arguments against no arguments."""
     yield ["data", "`CMLLClassifier()`", "`Ridge(alpha=1)`", "difference"]
     for row in record["measurements"]:
-        means = figures(row, "ours_mean", "theirs_mean")
+        means = formatted(row, "ours_mean", "theirs_mean")
         yield [row["data"], *means, f"{row['difference']:+.3f}"]

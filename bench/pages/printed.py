@@ -1,4 +1,4 @@
-"""How many published cells come back under the protocol "as printed", beside the paper's own.
+"""Published cells that come back under the protocol "as printed" and under the paper's own.
 
 The records of the first are those of
 ``paper/linear.toml`` and ``paper/kernel.toml``, of the second those of ``paper/printed.toml`` and
@@ -30,7 +30,7 @@ SHORT = {
 
 @dataclass(frozen=True)
 class PublishedCell:
-    """A published figure and how far ours are from it, in its deviations.
+    """A published score and how far ours are from it, in its deviations.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def near(distance: float | None) -> bool:
 
 def best_mean(results: Results, dataset: str, method: str, metric: str) -> float | None:
     """The best mean over the folds of all configurations, as the tables have it."""
-    figure = results.figure(dataset, method, metric)
-    return None if figure is None else figure.mean
+    score = results.score(dataset, method, metric)
+    return None if score is None else score.mean
 
 
 def mean_by_ap(results: Results, dataset: str, method: str, metric: str) -> float | None:
@@ -75,7 +75,7 @@ def mean_by_ap(results: Results, dataset: str, method: str, metric: str) -> floa
 
 
 def compared(before: Results, after: Results) -> list[PublishedCell]:
-    """Every published cell of which there is a figure under the paper's protocol."""
+    """Every published cell of which there is a score under the paper's protocol."""
     found = []
     for dataset, method in before.grids:
         later = before if method in UNCHANGED else after

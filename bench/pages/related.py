@@ -11,7 +11,7 @@ from statistics import geometric_mean
 
 from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.methods.frequency import BANDS
-from compactlearn_bench.records import Figure, Record, Results, Selection, aggregate
+from compactlearn_bench.records import Record, Results, Score, Selection, aggregate
 from compactlearn_bench.records.significance import SIGNS, paired_t_test
 from pages.shared import PAPER, Parts, markdown, packed_records, table
 
@@ -35,7 +35,7 @@ TITLES = {"average_precision": "average precision", "micro_f1": "micro-F1"}
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class Comparison:
     """The related work and its references under one protocol."""
 
     spec: Spec
@@ -59,13 +59,13 @@ class Beside:
         for method in (*titles, *self.methods):
             cells, signs = [], []
             for data in self.datasets:
-                ridge, figure = (self.found.figure(data, name, metric) for name in (RIDGE, method))
-                signs.append(sign(ridge, figure))
-                mean = f"{figure.mean:.3f}" if figure else "failed"
+                ridge, score = (self.found.score(data, name, metric) for name in (RIDGE, method))
+                signs.append(sign(ridge, score))
+                mean = f"{score.mean:.3f}" if score else "failed"
                 cells.append(f"{mean}{self._untried(data, method)} {signs[-1]}".rstrip())
             counts = [signs.count(SIGNS[mark]) for mark in ("better", "worse")]
-            told = "" if method == RIDGE else f"{counts[0]}, {counts[1]}"
-            yield [titles.get(method, method), *cells, told]
+            marks = "" if method == RIDGE else f"{counts[0]}, {counts[1]}"
+            yield [titles.get(method, method), *cells, marks]
 
     def _untried(self, dataset: str, method: str) -> str:
         """A mark where nothing was chosen though the method has something to choose."""
@@ -117,14 +117,14 @@ class Beside:
 
     def _seconds(self, dataset: str, method: str, parts: Iterable[str]) -> float:
         """The smallest of the folds: what the neighbours on the machine add is never negative."""
-        told = [
+        phases = [
             record.circumstances["seconds"] for record in self.records.get((dataset, method), ())
         ]
-        return min((sum(one.get(part, 0.0) for part in parts) for one in told), default=0.0)
+        return min((sum(one.get(part, 0.0) for part in parts) for one in phases), default=0.0)
 
     def _size(self, dataset: str, method: str) -> float:
-        figure = self.found.figure(dataset, method, "average_precision")
-        return sum(figure.sizes) / len(figure.sizes) if figure and figure.sizes else 0.0
+        score = self.found.score(dataset, method, "average_precision")
+        return sum(score.sizes) / len(score.sizes) if score and score.sizes else 0.0
 
     @property
     def hosts(self) -> str:
@@ -138,11 +138,11 @@ class Beside:
         return " and ".join(sorted(hosts))
 
 
-def sign(ridge: Figure | None, figure: Figure | None) -> str:
+def sign(ridge: Score | None, score: Score | None) -> str:
     """● where ridge is significantly better, ○ where it is worse."""
-    if ridge is None or figure is None:
+    if ridge is None or score is None:
         return ""
-    return SIGNS[paired_t_test(ridge.values, figure.values).mark]
+    return SIGNS[paired_t_test(ridge.values, score.values).mark]
 
 
 @cache
@@ -153,7 +153,7 @@ def _references() -> tuple[Record, ...]:
 
 
 @cache
-def beside(selection: Selection) -> Beside:
+def comparison(selection: Selection) -> Comparison:
     """Both files of records, joined."""
     spec = read_spec(FOLDER / f"{selection}.toml")
     datasets = {data.name for data in spec.datasets}
@@ -169,13 +169,13 @@ def beside(selection: Selection) -> Beside:
     by_place: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)
-    return Beside(spec, aggregate(records, selection), by_place)
+    return Comparison(spec, aggregate(records, selection), by_place)
 
 
 @table
 def related_nested() -> Parts:
     """The fair protocol."""
-    found = beside("nested")
+    found = comparison("nested")
     yield from (markdown(found.table(metric)) for metric in TITLES)
     yield (
         "● significantly below tuned ridge, ○ above it (paired t-test over the five folds, 10 %: "
@@ -187,7 +187,7 @@ def related_nested() -> Parts:
 @table
 def related_paper() -> Parts:
     """The paper's protocol."""
-    found = beside("paper")
+    found = comparison("paper")
     yield from (markdown(found.table(metric)) for metric in TITLES)
     yield (
         "● significantly below ridge under the same protocol, ○ above it (paired t-test, 10 %). "
@@ -198,7 +198,7 @@ def related_paper() -> Parts:
 @table
 def related_rare() -> Parts:
     """Rare labels under the fair protocol."""
-    yield from beside("nested").rare()
+    yield from comparison("nested").rare()
     yield (
         "For each label the test rows are ranked by its scores; the mean over the labels that have "
         "as many training rows as the column says."
@@ -208,11 +208,11 @@ def related_rare() -> Parts:
 @table
 def related_cost() -> Parts:
     """Seconds under the fair protocol, where each fold has one last fit."""
-    found = beside("nested")
+    found = comparison("nested")
     yield from found.cost()
     yield (
         "Geometric means over the sets, of the shortest of five folds, as multiples of one fit (or "
-        f"prediction) of ridge with one penalty; {found.hosts}, beside other work, so that a "
+        f"prediction) of ridge with one penalty; {found.hosts}, next to other work, so that a "
         "factor of two means nothing. Choosing is among what the spec gave each method."
     )
 

@@ -24,7 +24,7 @@ table(printed.printed_by_set)
 table(printed.printed_unexplained)
 
 
-# ---- Auto beside its rivals ---------------------------------------------------------------------
+# ---- Auto and its baselines ---------------------------------------------------------------------
 
 
 @table
@@ -36,10 +36,10 @@ def auto() -> Parts:
     for dataset, row in zip(found.datasets, scores, strict=True):
         best = f"{np.nanmax(row):.3f}"
         shown = [
-            found.without_figure(dataset, entry) if np.isnan(value) else f"{value:.3f}"
+            found.without_score(dataset, entry) if np.isnan(value) else f"{value:.3f}"
             for entry, value in zip(entries, row, strict=True)
         ]
-        yield [found.told_of(dataset), *(f"**{c}**" if c == best else c for c in shown)]
+        yield [found.described(dataset), *(f"**{c}**" if c == best else c for c in shown)]
     places = ranks.average_ranks(filled(scores, "average_precision"))
     yield ["average rank", *(f"{place:.1f}" for place in places)]
     for name, read in (("seconds", training_seconds), ("bytes", model_bytes)):
@@ -50,7 +50,7 @@ def auto() -> Parts:
     yield (
         "Seconds are those of choosing the configuration and of the last fit, on one thread; bytes "
         "those of the pickled model; both are geometric means over the sets on which the entry and "
-        f"{YARDSTICK.lower()} ended. An entry without a figure went over the budget of "
+        f"{YARDSTICK.lower()} ended. An entry without a score went over the budget of "
         f"{found.spec.budget.seconds:g} seconds for a fold (time) or of memory, or its package "
         f"was absent; it has the last rank there.{found.waiting} {found.hosts}"
     )
@@ -74,38 +74,38 @@ def auto_ranks() -> Parts:
         bound = places.min() + distance
         shown = (f"**{place:.1f}**" if place <= bound else f"{place:.1f}" for place in places)
         cells = [next(shown) if there else "" for there in has]
-        chance = p_value(ranks.friedman(kept).f_p_value)
-        yield [get_metric(metric).title, *cells, f"{distance:.1f}", chance]
+        p = p_value(ranks.friedman(kept).f_p_value)
+        yield [get_metric(metric).title, *cells, f"{distance:.1f}", p]
     yield (
         f"{len(found.datasets)} data sets; rank 1 is the best. **Bold**: the best, and what "
-        "Nemenyi's test at 5 % cannot tell from it, average ranks that are no further from it than "
-        "the critical distance. What has no probabilities is left out where they are needed."
+        "Nemenyi's test at 5 % does not separate from it: average ranks within the critical "
+        "distance. Entries without probabilities are left out where these are needed."
     )
 
 
 @table
 def auto_pairs() -> Parts:
-    """Auto beside each rival alone: sets won, and Wilcoxon's test with Holm's correction."""
+    """Auto compared with each baseline: sets won, and Wilcoxon's test with Holm's correction."""
     found = compared("auto")
-    ours, *rivals = found.entries
+    ours, *baselines = found.entries
     first, *others = filled(found.scores("average_precision"), "average_precision").T
-    chances = holm([ranks.wilcoxon(first, other) for other in others])
-    yield ["rival", "better", "worse", "mean difference", "largest loss", "p, Holm"]
-    for rival, other, chance in zip(rivals, others, chances, strict=True):
+    p_values = holm([ranks.wilcoxon(first, other) for other in others])
+    yield ["baseline", "better", "worse", "mean difference", "largest loss", "p, Holm"]
+    for baseline, other, p in zip(baselines, others, p_values, strict=True):
         gains = first - other
         record = ranks.win_tie_loss(first, other)
         differences = [f"{gains.mean():+.3f}", f"{max(0.0, float(-gains.min())):.3f}"]
-        yield [rival, str(record.wins), str(record.losses), *differences, p_value(float(chance))]
+        yield [baseline, str(record.wins), str(record.losses), *differences, p_value(float(p))]
     yield (
-        f"Average precision of {ours} beside one rival at a time over {len(found.datasets)} "
-        "data sets: on how many it is better and worse, and Wilcoxon's signed-rank test, corrected "
-        "by Holm for as many tests as there are rivals."
+        f"Average precision of {ours} compared with one baseline at a time over "
+        f"{len(found.datasets)} data sets: on how many it is better and worse, and "
+        "Wilcoxon's signed-rank test, corrected by Holm for as many tests as there are baselines."
     )
 
 
 @table
 def auto_cost(record: Record) -> Parts:
-    """Seconds of the processor, beside tuned one-vs-rest."""
+    """Seconds of the processor, relative to tuned one-vs-rest."""
     yield ["one fold", "Auto", "one-vs-rest", "ratio"]
     rows = sorted(record["measurements"], key=lambda row: row["ratio"])
     for row in rows:
@@ -121,7 +121,7 @@ def auto_cost(record: Record) -> Parts:
 
 @table
 def auto_whole(record: Record) -> Parts:
-    """What Auto takes on whole sets, and reaches."""
+    """Cost and scores of Auto on whole sets."""
     yield ["rows fitted", "columns, labels", "clock", "processor", "memory", "average precision"]
     for row in record["measurements"]:
         yield [
@@ -143,21 +143,21 @@ def auto_sizes() -> Parts:
     entries = found.entries
     yield ["average precision (numbers, of ridge's)", *entries]
     for dataset in found.datasets:
-        figures = [found.found.figure(dataset, entry, "average_precision") for entry in entries]
-        whole = figures[0]
+        scores = [found.found.score(dataset, entry, "average_precision") for entry in entries]
+        whole = scores[0]
         cells = []
-        for entry, figure in zip(entries, figures, strict=True):
-            if figure is None:
-                cells.append(found.without_figure(dataset, entry))
-            elif whole is None or figure is whole:
-                cells.append(f"{figure.mean:.3f}")
+        for entry, score in zip(entries, scores, strict=True):
+            if score is None:
+                cells.append(found.without_score(dataset, entry))
+            elif whole is None or score is whole:
+                cells.append(f"{score.mean:.3f}")
             else:
                 # What is significantly better or worse than ridge has a sign.
-                mark = paired_t_test(figure.values, whole.values).mark
+                mark = paired_t_test(score.values, whole.values).mark
                 sign = {"better": " +", "worse": " −"}.get(mark, "")
-                share = np.mean(figure.sizes) / np.mean(whole.sizes)
-                cells.append(f"{figure.mean:.3f}{sign} ({share:.1%})")
-        yield [found.told_of(dataset), *cells]
+                share = np.mean(score.sizes) / np.mean(whole.sizes)
+                cells.append(f"{score.mean:.3f}{sign} ({share:.1%})")
+        yield [found.described(dataset), *cells]
     yield (
         "+ significantly better than ridge, − worse (paired t-test over the folds, 10 %). Empty: "
         "the smallest model, of one feature, is larger than that."
@@ -169,7 +169,7 @@ def auto_sizes() -> Parts:
 
 @table
 def equal_size() -> Parts:
-    """Average precision of controls that keep as many numbers as CMLL, under the fair protocol."""
+    """Average precision of controls of the size of CMLL, under the fair protocol."""
     found = paper_results("nested")
     titles = {
         "CMLL": "CMLL",
@@ -181,14 +181,14 @@ def equal_size() -> Parts:
     names = [*(f"{name}, CMLL's size" for name in titles), "ORI"]
     yield ["", "numbers, at most", "of ridge's", *titles.values(), "ridge, all its numbers"]
     for dataset in sorted(found.datasets, key=dataset_order):
-        figures = [found.figure(dataset, name, "average_precision") for name in names]
-        if any(figure is None for figure in figures):
+        scores = [found.score(dataset, name, "average_precision") for name in names]
+        if any(score is None for score in scores):
             continue
-        first, *_, ridge = figures
-        size = max(size for figure in figures[:-1] for size in figure.sizes)
+        first, *_, ridge = scores
+        size = max(size for score in scores[:-1] for size in score.sizes)
         # Equal scores, CMLL's own among them, have no mark.
-        signs = [SIGNS[paired_t_test(first.values, figure.values).mark] for figure in figures]
-        cells = [f"{f.mean:.3f} {sign}".rstrip() for f, sign in zip(figures, signs, strict=True)]
+        signs = [SIGNS[paired_t_test(first.values, score.values).mark] for score in scores]
+        cells = [f"{f.mean:.3f} {sign}".rstrip() for f, sign in zip(scores, signs, strict=True)]
         yield [dataset, f"{size:,}", f"{size / ridge.sizes[0]:.0%}", *cells]
     yield "● CMLL is significantly better, ○ worse (paired t-test, 10 %)."
 

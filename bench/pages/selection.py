@@ -1,21 +1,21 @@
 """The tables of docs/results/tuning.md."""
 
-from pages.shared import Parts, Record, class_of, figures, table
+from pages.shared import Parts, Record, class_of, formatted, table
 
 
 @table
 def selection(record: Record) -> Parts:
-    """What a search without arguments finds, and what it takes."""
+    """Scores and costs of a search without arguments."""
     yield ["data", "the search", "tuned ridge", "larger grid", "loss", "single fits"]
     for row in record["measurements"]:
-        scores = figures(row, "ours", "ridge", "larger_grid")
+        scores = formatted(row, "ours", "ridge", "larger_grid")
         yield [row["data"], *scores, f"{row['loss']:+.3f}", f"{row['fits']:.0f}"]
     yield class_of(record)
 
 
 @table
 def decoder_choice(record: Record) -> Parts:
-    """What a search gains by trying the logistic decoder, and by trying it more often."""
+    """Gain of a search by trying the logistic decoder, and by trying it more often."""
     titles = {
         "linear": "linear",
         "logistic": "logistic",
@@ -26,9 +26,9 @@ def decoder_choice(record: Record) -> Parts:
     }
     rows = record["measurements"]
     yield ["data", *titles.values()]
-    yield from ([row["data"], *figures(row, *titles)] for row in rows)
+    yield from ([row["data"], *formatted(row, *titles)] for row in rows)
     means = {key: sum(row[key] for row in rows) / len(rows) for key in titles}
-    yield ["mean", *figures(means, *titles, form=".4f")]
+    yield ["mean", *formatted(means, *titles, form=".4f")]
 
 
 @table
@@ -45,12 +45,12 @@ def small_models(record: Record) -> Parts:
     for row in record["measurements"]:
         for size in row["sizes"]:
             line = [row["data"], f"{size['numbers']:,} ({size['share']:.0%})", f"{size['rank']}"]
-            yield [*line, *figures(size, *titles), *figures(row, "ridge")]
+            yield [*line, *formatted(size, *titles), *formatted(row, "ridge")]
 
 
 @table
 def splits(record: Record) -> Parts:
-    """Stratified folds beside those of others."""
+    """Stratified folds compared with those of other packages."""
     yield ["data", "against", "deviation of labels, ours / theirs", "of sizes, ours / theirs"]
     for row in record["measurements"]:
         labels = f"{1e3 * row['ours_ld']:.2f} / {1e3 * row['theirs_ld']:.2f}"

@@ -1,4 +1,4 @@
-"""What the tables of all pages share: pages with marks, records, Markdown, figures in words."""
+"""Parts that the tables of all pages share: pages with marks, records, Markdown, formats."""
 
 import inspect
 import json
@@ -89,7 +89,7 @@ def paper_results(protocol: str) -> Results:
     return aggregate(packed_records(PAPER), protocol)
 
 
-def figures(row: Record, *keys: str, form: str = ".3f") -> list[str]:
+def formatted(row: Record, *keys: str, form: str = ".3f") -> list[str]:
     """Some values of a row, all in one form."""
     return [f"{row[key]:{form}}" for key in keys]
 

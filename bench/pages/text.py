@@ -1,11 +1,11 @@
 """The tables of docs/results/text.md."""
 
-from pages.shared import Parts, Record, class_of, figures, measured, table, times
+from pages.shared import Parts, Record, class_of, formatted, measured, table, times
 
 
 @table
 def text(record: Record) -> Parts:
-    """Every program on every set of texts; below, why some have no figures."""
+    """Every program on every set of texts; below, why some have no scores."""
     head = ["P@1", "P@3", "P@5", "PSP@1", "PSP@3", "PSP@5", "macro R@5", "fit", "predict", "model"]
     cores = record["machine"]["cores"]
     for data in record["datasets"]:
@@ -16,24 +16,24 @@ def text(record: Record) -> Parts:
         )
         rows = [row for row in record["measurements"] if row["data"] == data["data"]]
         yield ["", *head]
-        yield from ([row["entry"], *_text_figures(row, cores)] for row in rows if _done(row))
+        yield from ([row["entry"], *_text_scores(row, cores)] for row in rows if _done(row))
         failed = [row for row in rows if not _done(row)]
-        yield from (f"Without figures: {row['entry']}. {row['reason']}" for row in failed)
+        yield from (f"Without scores: {row['entry']}. {row['reason']}" for row in failed)
     busy = any(row["free_cores"] < cores for row in record["measurements"])
-    told = " Times with * are of a machine that was busy with other work as well." if busy else ""
-    yield class_of(record) + told
+    note = " Times with * are of a machine that was busy with other work as well." if busy else ""
+    yield class_of(record) + note
 
 
 def _done(row: Record) -> bool:
     return row["status"] == "done"
 
 
-def _text_figures(row: Record, cores: int) -> list[str]:
+def _text_scores(row: Record, cores: int) -> list[str]:
     keys = [f"{name}_at_{k}" for name in ("precision", "psp") for k in (1, 3, 5)]
     mark = " *" if row["free_cores"] < cores else ""
-    taken = [time + mark for time in times(row, "fit_s", "predict_s")]
-    recall = figures(row["recall_at_5_of_labels"], "all")
-    return [*figures(row, *keys), *recall, *taken, f"{row['model_bytes'] / 2**20:,.1f} MiB"]
+    seconds = [time + mark for time in times(row, "fit_s", "predict_s")]
+    recall = formatted(row["recall_at_5_of_labels"], "all")
+    return [*formatted(row, *keys), *recall, *seconds, f"{row['model_bytes'] / 2**20:,.1f} MiB"]
 
 
 @table
@@ -51,11 +51,11 @@ def text_frequency() -> Parts:
 
 @table
 def text_whole(record: Record) -> Parts:
-    """What text_classifier() comes to on all of WordNet."""
+    """Scores and costs of text_classifier() on all of WordNet."""
     head = ["texts", "words", "labels", "P@1", "P@3", "P@5"]
     yield [*head, "fit, processors", "predict, processors"]
     for row in record["measurements"]:
-        sizes = figures(row, "rows", "features", "labels", form=",")
+        sizes = formatted(row, "rows", "features", "labels", form=",")
         precisions = [f"{value:.3f}" for value in row["precision"]]
         yield [*sizes, *precisions, *times(row, "fit_processor_s", "predict_processor_s")]
     yield f"{class_of(record)} Seconds are those of both processors together."
@@ -71,8 +71,8 @@ def text_budgets(record: Record) -> Parts:
         yield [row["entry"], *precisions, *times(row, "fit_s", "fit_processor_s"), size]
     cores = record["machine"]["cores"]
     busy = any(row["free_cores"] < cores for row in record["measurements"])
-    told = " Other work ran at the same time: only seconds of processors compare." if busy else ""
-    yield f"{class_of(record)}{told}"
+    note = " Other work ran at the same time: only seconds of processors compare." if busy else ""
+    yield f"{class_of(record)}{note}"
 
 
 @table
@@ -84,7 +84,7 @@ def suggested_labels(record: Record) -> Parts:
     ]  # fmt: skip
     for row in record["measurements"]:
         gaps = [f"{row[part]['largest_gap']:.2f}" for part in ("best", "best_five", "predicted")]
-        counts = figures(row, "expected_labels", "true_labels", form=".2f")
+        counts = formatted(row, "expected_labels", "true_labels", form=".2f")
         rare = _rare(row["by_frequency"])
         yield [row["data"], *(f"{value:.3f}" for value in row["precision"]), *counts, *gaps, rare]
     yield class_of(record)
@@ -102,14 +102,14 @@ def _rare(groups: list[Record]) -> str:
 
 @table
 def vectorizer(record: Record) -> Parts:
-    """P@1 and P@5 of each setting of the words, beside the first, by the number of texts."""
+    """P@1 and P@5 of each setting of the words, relative to the first, by the number of texts."""
     rows = record["measurements"]
     sizes = sorted({row["rows"] for row in rows})
     yield ["setting", *(f"{size:,} texts: P@1, P@5, words" for size in sizes)]
     for name in dict.fromkeys(row["setting"] for row in rows):
-        told = _precisions if name == rows[0]["setting"] else _differences
+        form = _precisions if name == rows[0]["setting"] else _differences
         own = sorted((r for r in rows if r["setting"] == name), key=lambda row: row["rows"])
-        yield [name, *(f"{told(row)}, {row['features']:,.0f}" for row in own)]
+        yield [name, *(f"{form(row)}, {row['features']:,.0f}" for row in own)]
     yield class_of(record)
 
 

@@ -87,8 +87,8 @@ def fit_dense(n_rows, pool=None):
 def fit_in_turn(n_rows):
     """Time a fit and the plain products of as many rows, in turn: neighbours slow both.
 
-    The plain products have one thread of the BLAS, and then all: beside neighbours the threads wait
-    for each other, and one is faster. The better of the two counts.
+    The plain products have one thread of the BLAS, and then all: where other work runs, the threads
+    wait for each other, and one is faster. The better of the two counts.
     """
     pool = list(pool_of_blocks())
     plain_rate(pool, n_rows // 4)

@@ -1,4 +1,4 @@
-"""The same work by two trees of the source, one beside the other: did a change make it slower?
+"""The same work by two trees of the source in turn: did a change make it slower?
 
     git worktree add ../before REVISION
     python bench/speed/two_trees.py ../before [--runs 7] [--data-home DIR]
@@ -63,7 +63,7 @@ def cells(name):
 
 
 def jobs(data, name):
-    """What is done with a data set, by name."""
+    """Return the jobs on a data set, by name."""
     sparse, Y = data.X, data.Y
     dense = sparse.toarray() if hasattr(sparse, "toarray") else sparse
     some, Y_some = dense[:800], Y[:800]

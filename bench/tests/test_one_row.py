@@ -36,7 +36,7 @@ X, Y = make_multilabel_classification(n_samples=90, n_features=8, n_classes=5, r
 
 
 def burial(share=1.0):
-    """How far down the last present label lies, as a share."""
+    """Return the rank of the last present label, as a share."""
     return Measure(KNOWN, lambda rows: share * rows.max_by_row(rows.upto) / rows.truth.shape[1])
 
 
@@ -104,7 +104,7 @@ def records_of(metric, methods=("ORI", "CMLL"), n_configurations=2):
 
 
 def test_records_and_report_know_title_and_direction_of_a_new_metric(metric):
-    found = aggregate(records_of(metric.name), "paper").figure("emotions", "ORI", metric.name)
+    found = aggregate(records_of(metric.name), "paper").score("emotions", "ORI", metric.name)
     assert found.mean == pytest.approx(0.205)  # the lower
     assert (title(metric.name), arrow(metric.name)) == (metric.title, "↓")
     assert metric_order(["other", metric.name]) == [metric.name, "other"]

@@ -57,8 +57,8 @@ def test_records_belong_to_cells_and_a_set_is_there_as_a_whole(records):
 
 
 @pytest.mark.parametrize("selection", SELECTIONS)
-def test_every_place_of_a_table_has_a_figure(selection):
-    found = related_tables.beside(selection)
+def test_every_place_of_a_table_has_a_score(selection):
+    found = related_tables.comparison(selection)
     titles = related_tables.REFERENCES[selection]
     names = [*titles, *RELATED]
     for metric in related_tables.TITLES:
@@ -69,6 +69,6 @@ def test_every_place_of_a_table_has_a_figure(selection):
             shown = [cell.strip() for cell in line.strip("|").split("|")]
             assert all(0.0 <= float(cell.split()[0].rstrip("†")) <= 1.0 for cell in shown[1:-1])
             for data, cell in zip(found.datasets, shown[1:-1], strict=True):
-                assert cell.startswith(f"{found.found.figure(data, name, metric).mean:.3f}")
+                assert cell.startswith(f"{found.found.score(data, name, metric).mean:.3f}")
             if name != "ORI":  # how often a method is below ridge, and how often above
                 assert shown[-1] == f"{line.count('●')}, {line.count('○')}"

@@ -36,7 +36,7 @@ def is_public(module, name):
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(BENCH).as_posix())
 def test_imports_are_there_and_public(path):
     folders = (path.parent, BENCH, REFERENCE)
-    beside = {other.stem for folder in folders for other in folder.iterdir()}
+    siblings = {other.stem for folder in folders for other in folder.iterdir()}
     private = []
     for module, name in imported(path):
         top = module.partition(".")[0]
@@ -47,6 +47,6 @@ def test_imports_are_there_and_public(path):
             ), f"{module} has no {name}"
             if top == "compactlearn" and not is_public(module, name):
                 private.append(f"{module}.{name}")
-        elif top not in beside:
+        elif top not in siblings:
             assert importlib.util.find_spec(top) is not None, module
     assert not private

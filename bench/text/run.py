@@ -1,17 +1,17 @@
-"""Texts to tags: compactlearn beside the programs that are made for many labels.
+"""Texts to tags: compactlearn and the programs that are made for many labels.
 
     python bench/text/run.py [--data-home DIR] [--data NAME ...] [--only ENTRY ...]
     python bench/text/run.py --data-home DIR --rows 2000      # a trial, which writes nothing
 
-text.toml beside this file says which data sets and which entries. Every entry runs in a process of
-its own (rivals.py), one after the other. Rivals have an environment of their own: set
-COMPACTLEARN_RIVALS_PYTHON to the interpreter of one with omikuji, napkinxc and libmultilabel, and
-COMPACTLEARN_PECOS_PYTHON to that of one with libpecos. Where it is not set, or the package is not
-there, the record says so.
+text.toml in this folder lists the data sets and which entries. Every entry runs in a process of
+its own (programs.py), one after the other. Other programs have an environment of their own: set
+COMPACTLEARN_BASELINES_PYTHON to the interpreter of one with omikuji, napkinxc and libmultilabel,
+and COMPACTLEARN_PECOS_PYTHON to that of one with libpecos. Where it is not set, or the
+package is not there, the record says so.
 
 What was measured is merged into the record after each entry, so that parts can be run again: a new
 outcome replaces that of the same entry on the same data, except that one which is missing, has
-failed or took too long never replaces figures. Status 1 if an entry failed.
+failed or took too long never replaces scores. Status 1 if an entry failed.
 """
 
 import json
@@ -55,7 +55,7 @@ class Texts:
         self.X, self.Y, self.X_test, self.Y_test = X[train], Y[train], X[test], Y[test]
 
     def shape(self) -> Record:
-        """What the tables say of the set."""
+        """Return the sizes of the set for the tables."""
         return {
             "data": self.name,
             "train_rows": self.X.shape[0],
@@ -71,8 +71,8 @@ class Texts:
         for name, matrix in (("X_train", self.X), ("Y_train", self.Y), ("X_test", self.X_test)):
             scipy.sparse.save_npz(folder / f"{name}.npz", matrix, compressed=False)
 
-    def figures(self, top: np.ndarray) -> Record:
-        """How good the best labels of the test rows are, in the order of their columns."""
+    def scores(self, top: np.ndarray) -> Record:
+        """Return the scores of the best labels of the test rows, in the order of their columns."""
         scores = _as_scores(top, self.Y_test.shape)
         weights = inverse_propensities(self.Y)
         found = {f"precision_at_{k}": precision_at_k(self.Y_test, scores, k=k) for k in K}
@@ -115,7 +115,7 @@ def _as_scores(top: np.ndarray, shape: tuple[int, int]) -> scipy.sparse.csr_arra
 
 
 def run_entry(entry: Record, texts: Texts, spec: Record) -> Record:
-    """One entry on one set: its figures, or a sentence on why there are none."""
+    """One entry on one set: its scores, or a sentence on why there are none."""
     interpreter = sys.executable
     if "python" in entry:
         interpreter = os.environ.get(entry["python"], "")
@@ -127,7 +127,7 @@ def run_entry(entry: Record, texts: Texts, spec: Record) -> Record:
         task = {"program": entry["program"], "settings": entry.get("settings", {})}
         task |= {"k": max(K), "threads": spec["threads"]}
         (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
-        command = [interpreter, str(HERE / "rivals.py"), str(folder)]
+        command = [interpreter, str(HERE / "programs.py"), str(folder)]
         try:
             status, said = _finish(command, folder / "said.txt", spec["seconds"])
         except OSError as error:
@@ -139,7 +139,7 @@ def run_entry(entry: Record, texts: Texts, spec: Record) -> Record:
             return _without("failed", f"It ended with status {status}: {said}")
         answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         if answer["status"] == "done":
-            answer |= texts.figures(np.load(folder / "top.npy"))
+            answer |= texts.scores(np.load(folder / "top.npy"))
         return answer
 
 
@@ -186,15 +186,16 @@ def merged(record: Record | None, new: Record, spec: Record) -> Record:
 
 
 def read_record(path: Path, machine: Record) -> Record | None:
-    """The record so far; it must be of this class of machine, as its times stand side by side."""
+    """The record so far; it must be of this class of machine, as its times are compared."""
     if not path.exists():
         return None
     record = json.loads(path.read_text(encoding="utf-8"))
     old, new = ((who["cpu"], who["cores"]) for who in (record["machine"], machine))
     if old != new:
         raise SystemExit(
-            f"The times in {path.name} were taken on {old[1]} cores of {old[0]}, and this machine "
-            f"has {new[1]} of {new[0]}; pass --out to begin another record, or remove this one."
+            f"The times in {path.name} were measured on {old[1]} cores of {old[0]}, and this "
+            f"machine has {new[1]} of {new[0]}; pass --out to begin another record, or remove "
+            "this one."
         )
     return record
 

@@ -3,13 +3,13 @@
     python bench/text/vectorizer.py DATA.NOUN [--sizes N ...] [--out FILE]
 
 DATA.NOUN is the file of that name in Debian's package wordnet-base 3.0, from which the data set
-wordnet is made; here its texts are used as they stand, so that word order and signs are there. The
+wordnet is made; here its texts are used unchanged, so that word order and signs are there. The
 rows that are wordnet's test rows are left out. Of the others some are drawn to learn from, and
 4,000 to judge by, in three draws for each size (one for the largest). Labels are all the synsets
 above a noun that some row of those learnt from has; they are passed by name, and the best five by
 name are compared with the truth. The classifier is CMLLClassifier with 100 codes, which is quick.
 
-Each setting differs from the first in one thing. The figures are means over the draws: precision
+Each setting differs from the first in one thing. The scores are means over the draws: precision
 among the 1, 3 and 5 best labels, the difference to the first setting with its standard error over
 the judged rows (of all draws together), the number of features, and a processor's seconds to
 vectorise and to fit.
@@ -127,11 +127,11 @@ def measured(rows, size):
             learnt = [rows[k] for k in order[JUDGED : JUDGED + size]]
             words = TfidfVectorizer(**BASE | settings)
             parts.append(tried(words, learnt, [rows[k] for k in order[:JUDGED]]))
-        found, told = compared(parts, first)
+        found, differences = compared(parts, first)
         first = found if first is None else first
         record.append(
             {"rows": size, "setting": name}
-            | told
+            | differences
             | {
                 "features": float(np.mean([part[1] for part in parts])),
                 "vectorise_s": float(np.mean([part[2] for part in parts])),

@@ -32,7 +32,7 @@ def main():
     model = text_classifier().fit([text for text, _ in learnt], [names for _, names in learnt])
     fitted, learnt_s = time.perf_counter(), time.process_time() - begun
     found = predict_labels(model, [text for text, _ in judged], 5)
-    done, told_s = time.perf_counter(), time.process_time() - begun - learnt_s
+    done, predicted_s = time.perf_counter(), time.process_time() - begun - learnt_s
     best = [[name for name, _ in row] for row in found]
     row = {
         "rows": len(learnt),
@@ -42,7 +42,7 @@ def main():
         "fit_s": fitted - start,
         "fit_processor_s": learnt_s,
         "predict_s": done - fitted,
-        "predict_processor_s": told_s,
+        "predict_processor_s": predicted_s,
         "precision": hits(best, [set(names) for _, names in judged]).mean(axis=0).tolist(),
         "why": model[-1].why_,
     }

@@ -17,6 +17,7 @@ those that are unknown.
 
 import re
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -62,8 +63,8 @@ def shares(learnt, judged):
     rows = words_of(learnt)
     texts_with = Counter(word for row in rows for word in row)
     single = sum(count == 1 for count in texts_with.values()) / sum(map(len, rows))
-    new = [word for row in words_of(judged) for word in row]
-    return single, sum(word not in texts_with for word in new) / len(new)
+    judged_words = list(chain.from_iterable(words_of(judged)))
+    return single, sum(word not in texts_with for word in judged_words) / len(judged_words)
 
 
 def measured(rows, size, language):
@@ -79,7 +80,7 @@ def measured(rows, size, language):
     record, first = [], None
     for name, make in FEATURES.items():
         found = [vectorizer.tried(make(), *draw) for draw in draws]
-        hits, told = vectorizer.compared(found, first)
+        hits, differences = vectorizer.compared(found, first)
         first = hits if first is None else first
         record.append(
             {
@@ -88,7 +89,7 @@ def measured(rows, size, language):
                 "features": name,
                 "single": float(single),
                 "unknown": float(unknown),
-                **told,
+                **differences,
                 "columns": float(np.mean([part[1] for part in found])),
             }
         )

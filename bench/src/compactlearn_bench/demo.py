@@ -1,6 +1,6 @@
 """What is reached on one data set with nothing to set, beside what others would use.
 
-The figures are those of a spec in ``data/``, run as any other. Beside them, some rows that a model
+The scores are those of a spec in ``data/``, run as any other. Beside them, some rows that a model
 had not met: the labels that it gives them, the true ones, and the words that speak for each.
 """
 
@@ -22,7 +22,7 @@ from compactlearn.datasets import Dataset, load
 from compactlearn_bench.harness.events import OnEvent, RunError
 from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.harness.run import run
-from compactlearn_bench.records import Cell, Figure, Record, Results, Store, aggregate
+from compactlearn_bench.records import Cell, Record, Results, Score, Store, aggregate
 from compactlearn_bench.spec.cells import cells_of
 from compactlearn_bench.spec.reading import Override, Spec, parse_spec
 
@@ -83,17 +83,17 @@ class Demo:
         """What the cells of a method were asked."""
         return next(cell.settings for cell in cells_of(self.spec) if cell.method == method)
 
-    def figure(self, method: str, metric: str) -> Figure:
+    def score(self, method: str, metric: str) -> Score:
         """Return one metric on the folds; a RunError where a fold has none."""
         found = self.results.cell(self.data.name, method, metric)
-        if not isinstance(found, Figure):
+        if not isinstance(found, Score):
             reason = "it was not run" if found is None else found.reason
-            raise RunError(f"The demo has no figure of {method}: {reason}.")
+            raise RunError(f"The demo has no score of {method}: {reason}.")
         return found
 
     def numbers(self, method: str) -> float:
         """How many the model keeps to predict, the mean over the folds."""
-        return float(np.mean(self.figure(method, "average_precision").sizes))
+        return float(np.mean(self.score(method, "average_precision").sizes))
 
 
 def spec(n_folds: int | None = None, seed: int = 0, *, quick: bool = False) -> Spec:

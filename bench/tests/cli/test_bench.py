@@ -58,7 +58,7 @@ def command(spec, tmp_path, *more):
     return main(["bench", spec, "--store", str(tmp_path / "store"), *more])
 
 
-def test_it_tells_each_cell_and_what_it_came_to(write, tmp_path, capsys):
+def test_it_prints_each_cell_and_its_result(write, tmp_path, capsys):
     assert command(write(), tmp_path) == 0
     out = capsys.readouterr().out
     assert re.search(r"^\[1/2\] emotions M paper fold 0: done in 0\.\d\d s$", out, re.MULTILINE)
@@ -100,11 +100,11 @@ def test_a_dry_run_knows_what_a_packed_file_would_bring(write, tmp_path, capsys,
 
 def test_failed_cells_end_in_status_1_and_can_be_retried(write, tmp_path, capsys, monkeypatch):
     assert command(write("failing"), tmp_path) == 1
-    told = capsys.readouterr()
-    assert "failed in" in told.out
-    assert "(ValueError: the matrix is blue)" in told.out
-    assert "--retry-failed" in told.err
-    assert told.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert "failed in" in output.out
+    assert "(ValueError: the matrix is blue)" in output.out
+    assert "--retry-failed" in output.err
+    assert output.err.count("\n") == 1
     monkeypatch.setenv("PLUGGED_WELL", "1")
     assert command(write("failing"), tmp_path) == 1
     assert command(write("failing"), tmp_path, "--retry-failed") == 0
@@ -133,9 +133,9 @@ def test_a_packed_file_is_written_and_gone_on_from(write, tmp_path, capsys):
 )
 def test_a_mistake_in_the_spec_is_one_sentence(write, tmp_path, keys, words, capsys):
     assert command(write(**keys), tmp_path, "--data-home", str(tmp_path)) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?]\n", told)
+    output = capsys.readouterr().err
+    assert words in output
+    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?]\n", output)
 
 
 @pytest.mark.parametrize(
@@ -156,9 +156,9 @@ def test_a_mistake_in_an_option_is_one_sentence(
         pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
     assert main(["bench", write(), "--store", "store", *arguments]) == 2
-    told = capsys.readouterr().err
-    assert words in told
-    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?')]\n", told)
+    output = capsys.readouterr().err
+    assert words in output
+    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?')]\n", output)
 
 
 def test_a_full_disk_is_one_sentence_and_status_1(write, tmp_path, capsys, monkeypatch):
@@ -167,9 +167,9 @@ def test_a_full_disk_is_one_sentence_and_status_1(write, tmp_path, capsys, monke
 
     monkeypatch.setattr(os, "fsync", full)  # the forked workers inherit it
     assert command(write(), tmp_path) == 1
-    told = capsys.readouterr().err
+    output = capsys.readouterr().err
     assert re.fullmatch(
-        r"compactlearn: Nothing can be written [^\n]*; make room there[^\n]*\n", told
+        r"compactlearn: Nothing can be written [^\n]*; make room there[^\n]*\n", output
     )
     assert os.listdir(tmp_path / "store" / "cells") == []
     monkeypatch.undo()
@@ -233,5 +233,5 @@ def test_the_table_at_a_terminal_counts_cells():
     assert "enron │ 1/2 !1 │ 0/2 +1" in text
     assert "yeast │ 0/2 +1 │ 1/2" in text
     assert "3 of 8 cells ended (1 failed), 2 running" in text
-    # Five are left, taken to be like what is known (3 s), two at a time.
+    # Five are left, assumed to be like what is known (3 s), two at a time.
     assert "about 8 s to go" in text or "about 7.50 s to go" in text

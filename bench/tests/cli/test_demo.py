@@ -11,7 +11,7 @@ QUICK = ["demo", "--quick", "--folds", "2", "--jobs", "1", "--seed", "3"]
 
 
 @pytest.mark.slow
-def test_demo_shows_figures_sizes_and_mails(monkeypatch, capsys):
+def test_demo_shows_scores_sizes_and_mails(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "120")  # a table whose seconds have more digits fits, too
     assert main(QUICK) == 0
     out = capsys.readouterr().out
@@ -44,10 +44,10 @@ def test_demo_shows_figures_sizes_and_mails(monkeypatch, capsys):
 )
 def test_a_mistake_is_one_sentence_and_status_2(arguments, word, capsys):
     assert main(["demo", *arguments]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert word in told.err
-    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?!')]\n", told.err)
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert word in output.err
+    assert re.fullmatch(r"compactlearn: [A-Z][^\n]*[.?!')]\n", output.err)
 
 
 @pytest.mark.parametrize("name", ["bench", "demo"])

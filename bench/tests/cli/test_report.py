@@ -82,10 +82,10 @@ def test_records_that_cannot_be_read_are_named_and_left_out(store, tmp_path, cap
     other = json.loads(records()[0].to_json()) | {"version": 99}
     (store / "cells" / "newer.json").write_text(json.dumps(other), encoding="utf-8")
     assert main(["report", str(store), "--format", "csv"]) == 0
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 2
-    assert "broken.json is not a record that can be used: it is not JSON" in told[0]
-    assert "newer.json is not a record that can be used: its version is 99" in told[1]
+    output = capsys.readouterr().err.splitlines()
+    assert len(output) == 2
+    assert "broken.json is not a record that can be used: it is not JSON" in output[0]
+    assert "newer.json is not a record that can be used: its version is 99" in output[1]
     assert (store / "cells" / "broken.json").exists()  # a report moves nothing
     assert len((tmp_path / "report.csv").read_text(encoding="utf-8").splitlines()) == 1 + 4
 
@@ -119,7 +119,7 @@ def test_a_store_that_is_empty(store, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "expected"),
     [
         (["--format", "htm"], "--format must be one of html, .* got 'htm'. Did you mean 'html'?"),
         (["--selection", "best"], "--selection must be paper or nested; got 'best'"),
@@ -128,12 +128,12 @@ def test_a_store_that_is_empty(store, tmp_path, capsys):
         (["--format", "svg", "--output", "store/cells/x"], None),
     ],
 )
-def test_wrong_options(store, options, words, capsys):
-    if words is None:
+def test_wrong_options(store, options, expected, capsys):
+    if expected is None:
         (store / "cells" / "x").write_text("")
-        words = "must name a folder for svg, and store/cells/x is a file"
+        expected = "must name a folder for svg, and store/cells/x is a file"
     sentence = refused([str(store), *options], capsys)
-    assert all(part in sentence for part in words.split(" .* "))
+    assert all(part in sentence for part in expected.split(" .* "))
 
 
 def test_a_selection_that_the_store_lacks(tmp_path, monkeypatch, capsys):

@@ -72,7 +72,7 @@ def log(tmp_path, monkeypatch):
 
 @pytest.fixture
 def expected():
-    """What the log says if every cell of a spec is executed once."""
+    """Lines of the log if every cell of a spec is executed once."""
 
     def ids(spec):
         return sorted(f"{cell.selection} {cell.method_seed}" for cell in cells_of(spec))
@@ -81,9 +81,9 @@ def expected():
 
 
 @pytest.fixture
-def beside(tmp_path):
-    """A folder with the plugged methods in it, as it were beside a spec."""
-    folder = tmp_path / "beside"
+def plugin_folder(tmp_path):
+    """A folder with the plugged methods in it, as if next to a spec."""
+    folder = tmp_path / "plugins"
     folder.mkdir()
     shutil.copy(HELPERS / "plugged.py", folder)
     return folder

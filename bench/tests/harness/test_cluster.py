@@ -35,13 +35,13 @@ def test_a_cluster_gives_the_same_records(cluster, run, spec, store, tmp_path, l
     run(asked, store)
     log()
     other, events = Store(tmp_path / "other"), []
-    with ExitStack() as held:
-        held.enter_context(other.claim(cells_of(asked)[0]))
+    with ExitStack() as claims:
+        claims.enter_context(other.claim(cells_of(asked)[0]))
 
         def on_event(event):
             events.append(event.kind)
             if events.count("ended") == 11:
-                held.close()
+                claims.close()
 
         summary = run(asked, other, scheduler=cluster, on_event=on_event)
     assert events.count("put back") >= 1

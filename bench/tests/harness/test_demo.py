@@ -16,7 +16,7 @@ from compactlearn_bench.harness.execute import fold_rows
 from compactlearn_bench.records import Store
 
 HELPERS = Path(__file__).parent / "helpers"
-RIVALS = ["Auto", "ridge", "one-vs-rest", "random forest"]
+METHODS = ["Auto", "ridge", "one-vs-rest", "random forest"]
 BOUNDED = {"Auto, 20 %": 0.2, "Auto, 10 %": 0.1, "Auto, 5 %": 0.05}
 
 
@@ -36,18 +36,18 @@ def result(tmp_path_factory):
         return demonstrate(spec(2, 1, quick=True), store, workers=1)
 
 
-def test_every_method_has_its_figures(result):
-    assert result.methods == [*RIVALS, *BOUNDED]
+def test_every_method_has_its_scores(result):
+    assert result.methods == [*METHODS, *BOUNDED]
     for method in result.methods:
         for metric in result.spec.metrics:
-            figure = result.figure(method, metric)
-            assert len(figure.values) == 2
-            assert all(0 <= value <= 1 for value in figure.values)
+            score = result.score(method, metric)
+            assert len(score.values) == 2
+            assert all(0 <= value <= 1 for value in score.values)
         assert result.training_seconds[method] > 0
 
 
 def test_nothing_is_set_for_auto_but_its_size():
-    """Beside what every cell has; for the inner folds Auto has no use."""
+    """Settings that every cell has do not count; Auto does not use the inner folds."""
     common = {"entry", "metrics", "inner_folds"}
     for cell in cells_of(spec()):
         if cell.method.startswith("Auto"):
@@ -64,14 +64,14 @@ def test_ridge_is_ridge_on_these_folds(result, enron):
             model = Ridge(alpha=100.0).fit(X[train], Y[train])
             expected.append(average_precision(Y[test], model.predict(X[test])))
     # Labels that no training row has score 0 but for rounding, which decides among them.
-    values = result.figure("ridge", "average_precision").values
+    values = result.score("ridge", "average_precision").values
     np.testing.assert_allclose(values, expected, atol=1e-4)
 
 
 def test_sizes_are_within_what_was_asked(result, enron):
     whole = enron.n_features * enron.n_labels
     for method, share in BOUNDED.items():
-        for size in result.figure(method, "average_precision").sizes:
+        for size in result.score(method, "average_precision").sizes:
             assert size <= share * whole
     assert result.numbers("ridge") == whole + enron.n_labels
     sizes = [result.numbers(method) for method in BOUNDED]

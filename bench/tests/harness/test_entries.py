@@ -1,4 +1,4 @@
-"""An entry's figures are those of separate fits, and depend on the task alone."""
+"""An entry's scores are those of separate fits, and depend on the task alone."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ from compactlearn_bench.methods.grids import configurations
 from compactlearn_bench.methods.library_entries import ENTRIES
 from compactlearn_bench.records import Cell, Record
 
-from .rivals_at_hand import PACKAGES, AutoStandIn
+from .baseline_helpers import PACKAGES, AutoStandIn
 from .tasks import INNER, METRICS, SEED, judged, make_task
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -39,7 +39,7 @@ OTHERS = ["CMLL+f1", "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y", "CMLL+logist
 
 
 def fixed(name, completion="variance"):
-    """What the settings fix, in the method's own words."""
+    """Return the parameters that the settings fix."""
     stem = name.removeprefix("k-")
     given = {"random_state": SEED}
     if stem in ("CMLL", "MDDM"):
@@ -118,7 +118,7 @@ def test_nested_chooses_what_a_plain_loop_chooses(name):
         means.append(np.mean(scores))
     best = float(np.max(means))
     assert answer.details["inner_score"] == pytest.approx(best, abs=1e-9)
-    # Equal ones may be taken for one another.
+    # Equal ones may be swapped.
     equal = [c for c, mean in zip(grid, means, strict=True) if mean > best - 1e-9]
     assert answer.configurations[0] in equal
     model = configured(estimator, answer.configurations[0]).fit(task.X_train, task.Y_train)
@@ -159,7 +159,7 @@ def test_nested_coordinate_search_is_the_papers():
 @pytest.mark.parametrize("selection", ["paper", "nested"])
 def test_nothing_but_the_task_decides(name, selection, monkeypatch):
     if name in PACKAGES:
-        pytest.importorskip(PACKAGES[name], reason=f"{name} needs it (extra 'rivals')")
+        pytest.importorskip(PACKAGES[name], reason=f"{name} needs it (extra 'baselines')")
     if name == "Auto":
         monkeypatch.setattr(compactlearn, "AutoCompactClassifier", AutoStandIn, raising=False)
     settings = SMALL | {"betas": [1.0], "alphas": [0.1], "label_ratios": [0.5, 1.0]}

@@ -108,7 +108,7 @@ def test_what_no_record_can_hold_is_a_failure_with_its_reason(asked, method, sel
     Record.from_json(record.to_json())
 
 
-def test_a_record_names_the_device_on_which_its_cell_held_memory(asked, seen, monkeypatch):
+def test_a_record_names_the_device_on_which_its_cell_used_memory(asked, seen, monkeypatch):
     """And not one that an earlier cell of the process had used."""
 
     class Cuda:
@@ -143,7 +143,7 @@ def test_a_record_names_the_device_on_which_its_cell_held_memory(asked, seen, mo
 
 
 def test_a_grid_may_be_solved_on_a_device():
-    """The figures are the same, and the cell does not know."""
+    """The scores are the same, and the cell does not know."""
     settings = {"alphas": [0.1, 1.0], "label_ratios": [0.5, 1.0], "metrics": ["average_precision"]}
     entry = entry_of("k-CPLST", {"metrics": ["average_precision"]}, None)
     given = {k: v for k, v in settings.items() if k != "metrics"}

@@ -73,14 +73,14 @@ def test_a_line_is_in_shares_of_ridge(figures, records):
     assert emotions.scores == pytest.approx((0.55 / 0.6, 0.65 / 0.6))
 
 
-def test_the_figure_is_well_formed_and_tells_its_values(figures, records):
+def test_the_figure_is_well_formed_and_has_its_values(figures, records):
     text = figures.drawing(figures.curves(records))
     root = ET.fromstring(text)
-    told = [node.text for node in root.iter() if node.tag.endswith("title")]
-    assert "enron: 5.0% of the numbers, 0.900 of ridge" in told
-    assert len(told) == 4
-    words = [node.text for node in root.iter() if node.tag.endswith("text")]
-    assert {"enron", "emotions", "5%", "20%", "100%", "tuned ridge, all its numbers"} <= set(words)
-    assert any("numbers kept" in word for word in words)
-    assert any("average precision" in word for word in words)
+    titles = [node.text for node in root.iter() if node.tag.endswith("title")]
+    assert "enron: 5.0% of the numbers, 0.900 of ridge" in titles
+    assert len(titles) == 4
+    labels = [node.text for node in root.iter() if node.tag.endswith("text")]
+    assert {"enron", "emotions", "5%", "20%", "100%", "tuned ridge, all its numbers"} <= set(labels)
+    assert any("numbers kept" in word for word in labels)
+    assert any("average precision" in word for word in labels)
     assert "prefers-color-scheme: dark" in text

@@ -1,4 +1,4 @@
-"""Killed at any moment, a benchmark loses at most what was under way, and goes on from there."""
+"""Killed at any moment, a benchmark loses at most what was under way, and is resumed from there."""
 
 import os
 import random
@@ -29,10 +29,10 @@ METHOD = '{{name = "m{number}", estimator = "plugged:method", pause = {pause}}}'
 
 
 @pytest.fixture
-def make_spec(beside, helpers):
+def make_spec(plugin_folder, helpers):
     def make(n_methods, pause=0.01):
         methods = ", ".join(METHOD.format(number=n, pause=pause) for n in range(n_methods))
-        path = beside / f"killed-{n_methods}.toml"
+        path = plugin_folder / f"killed-{n_methods}.toml"
         path.write_text(SPEC.format(workers=WORKERS, methods=methods))
         return path
 
@@ -78,7 +78,7 @@ def executed(log):
 
 
 def recorded(store, cells):
-    """What has a whole record; a file that is none fails the test."""
+    """Return the cells with a whole record; a file that is none fails the test."""
     names = {cell.name: f"{cell.selection} {cell.method_seed}" for cell in cells}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -190,9 +190,13 @@ def test_two_commands_share_a_store(make_spec, zygote, tmp_path):
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_worker_ends_with_its_parent_in_the_middle_of_a_cell(
-    beside, zygote, tmp_path, monkeypatch, real
+    plugin_folder, zygote, tmp_path, monkeypatch, real
 ):
-    spec, store, log = beside / "slow.toml", Store(tmp_path / "store"), tmp_path / "executions.log"
+    spec, store, log = (
+        plugin_folder / "slow.toml",
+        Store(tmp_path / "store"),
+        tmp_path / "executions.log",
+    )
     spec.write_text(
         'name = "slow"\ndatasets = ["emotions"]\n'
         'methods = [{name = "slow", estimator = "plugged:slow"}]\n'

@@ -1,4 +1,4 @@
-"""Methods that are not the library's: classifiers with a grid, plug-ins, modules beside a spec."""
+"""Methods that are not the library's: classifiers with a grid, plug-ins, modules next to a spec."""
 
 import sys
 from importlib.metadata import EntryPoint
@@ -135,11 +135,11 @@ def test_code_that_is_no_method_is_refused_before_anything_runs(spec, method, wo
 
 
 @pytest.mark.parametrize("text", ["def half(:", "raise RuntimeError('blue')"])
-def test_a_module_that_cannot_be_imported_is_a_sentence(beside, monkeypatch, text):
+def test_a_module_that_cannot_be_imported_is_a_sentence(plugin_folder, monkeypatch, text):
     monkeypatch.setattr(sys, "path", list(sys.path))
-    (beside / "unimportable.py").write_text(text)
+    (plugin_folder / "unimportable.py").write_text(text)
     with pytest.raises(ValueError, match=r"cannot be imported \((SyntaxError|RuntimeError): "):
-        finding.own_entry("unimportable:x", beside)
+        finding.own_entry("unimportable:x", plugin_folder)
 
 
 def test_a_seed_that_the_spec_or_the_maker_sets_counts(parts):
@@ -156,11 +156,11 @@ def test_a_seed_that_the_spec_or_the_maker_sets_counts(parts):
     assert not np.array_equal(one, seeded)
 
 
-def test_a_module_beside_the_spec_is_found_and_hides_nothing(beside, monkeypatch):
+def test_a_module_next_to_the_spec_is_found_and_hides_nothing(plugin_folder, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
-    (beside / "beside_only.py").write_text((beside / "plugged.py").read_text())
-    (beside / "json.py").write_text("raise RuntimeError")
-    entry = finding.own_entry("beside_only:ridge", beside)
+    (plugin_folder / "found_only.py").write_text((plugin_folder / "plugged.py").read_text())
+    (plugin_folder / "json.py").write_text("raise RuntimeError")
+    entry = finding.own_entry("found_only:ridge", plugin_folder)
     assert isinstance(entry, ClassifierEntry)
-    assert sys.path[-1] == str(beside)
+    assert sys.path[-1] == str(plugin_folder)
     finding.own_entry.cache_clear()

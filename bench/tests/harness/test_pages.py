@@ -28,7 +28,7 @@ def shared(monkeypatch, tmp_path):
     @module.table
     def measured(record):
         yield ["data", "score"]
-        yield ["enron", *module.figures(record, "score")]
+        yield ["enron", *module.formatted(record, "score")]
         yield "Of five folds."
         yield "Of one machine."
 
@@ -39,7 +39,7 @@ def shared(monkeypatch, tmp_path):
     return module
 
 
-def test_tables_stand_between_their_marks(shared):
+def test_tables_are_between_their_marks(shared):
     assert shared.rendered(PAGE) == (
         "Before.\n<!-- table: own -->\nAs it is: {1} \\1.\n<!-- end -->\nBetween.\n"
         "<!-- table: measured -->\n| data | score |\n|---|---|\n| enron | 0.500 |\n\n"
@@ -61,7 +61,7 @@ def test_times_are_read_in_seconds_or_milliseconds(shared):
     assert shared.times({"fit": 1, "predict": 0.0213}, "fit", "predict") == ["1.0 s", "21.3 ms"]
 
 
-def test_every_table_stands_on_one_page(monkeypatch):
+def test_every_table_is_on_one_page(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "bench")
     importlib.import_module("tables")
     text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))

@@ -36,17 +36,17 @@ def test_the_tables_have_all_methods_of_the_paper():
     assert (linear - {"CMLL/random"}, kernel) == (fair, fair_kernel)
 
 
-def test_the_quick_one_shows_compact_learning_beside_rivals_and_needs_no_files():
+def test_the_quick_one_shows_compact_learning_and_baselines_and_needs_no_files():
     spec = read_spec(FOLDER / "quick.toml")
     assert {data.name for data in spec.datasets} <= {"emotions", "enron"}
     methods = {method.name for method in spec.methods}
     assert {"CMLL", "CMLL+logistic"} <= methods, "with either decoder"
     assert {"ORI", "BR-logistic"} <= methods, "and what others would use"
     alphas = {tuple(c.settings["alphas"]) for c in cells_of(spec) if c.method in ("ORI", "CMLL")}
-    assert len(alphas) == 1, "a rival's penalty is tuned as ours is"
+    assert len(alphas) == 1, "a baseline's penalty is tuned as ours is"
 
 
-def test_rivals_are_tuned_alike_on_every_set_at_hand():
+def test_baselines_are_tuned_alike_on_every_set_at_hand():
     spec = read_spec(AUTO / "auto.toml")
     assert spec.selections == ("nested",)
     assert len(spec.datasets) == 17
@@ -66,10 +66,10 @@ def test_rivals_are_tuned_alike_on_every_set_at_hand():
         assert [len(values) for values in tried] == [count]
 
 
-def test_bounds_on_the_size_are_on_the_rows_and_folds_of_the_rivals():
-    """So that ridge is computed once, and figures may stand side by side."""
-    rivals, bounded = (cells_of(read_spec(AUTO / f"{name}.toml")) for name in ("auto", "sizes"))
-    known = {cell.name for cell in rivals}
+def test_bounds_on_the_size_are_on_the_rows_and_folds_of_the_baselines():
+    """Ridge is computed once, and scores are comparable."""
+    baselines, bounded = (cells_of(read_spec(AUTO / f"{name}.toml")) for name in ("auto", "sizes"))
+    known = {cell.name for cell in baselines}
     for cell in bounded:
         assert describe(cell.dataset).expected.labels >= 50
         if cell.method in ("Ridge", "Auto"):

@@ -1,4 +1,4 @@
-"""Running a benchmark: each cell once, whatever happens to it, and the same figures always."""
+"""Running a benchmark: each cell once, whatever happens to it, and the same scores always."""
 
 import errno
 import os
@@ -56,7 +56,7 @@ def test_only_what_changed_is_run(run, spec, store, log):
 
 
 def test_two_runs_give_the_same_tables_to_the_byte(run, spec, tmp_path):
-    """Of the library's own methods, in both selections, whatever the number of workers."""
+    """The library's own methods, in both selections, for any number of workers."""
     grid = {
         "betas": [0.1, 1.0],
         "label_ratios": [0.5, 1.0],
@@ -75,7 +75,7 @@ def test_two_runs_give_the_same_tables_to_the_byte(run, spec, tmp_path):
     assert pages[0] == pages[1]
 
 
-def test_a_real_worker_gives_the_figures_of_a_forked_one(run, spec, store, tmp_path):
+def test_a_real_worker_gives_the_scores_of_a_forked_one(run, spec, store, tmp_path):
     methods = [
         {"name": "method", "estimator": "plugged:method"},
         {"name": "loud", "estimator": "plugged:loud"},  # what it prints must not get in the way
@@ -108,7 +108,7 @@ def test_a_failed_cell_is_recorded_and_not_retried_unless_asked(run, spec, store
     ("method", "budget", "status", "reason"),
     [
         ("slow", {"seconds": 0.4}, "timeout", "It took longer than its budget of 0.4 seconds."),
-        ("greedy", {"memory": 300 * 2**20}, "memory", "It held more memory than its budget of "),
+        ("greedy", {"memory": 300 * 2**20}, "memory", "It used more memory than its budget of "),
         ("exhausted", {}, "memory", "not enough memory: ten terabytes were asked for"),
         ("dying", {}, "failed", "ended by the signal SIGKILL"),
         ("misshapen", {}, "failed", "a column for each metric"),
@@ -218,9 +218,9 @@ def test_a_disk_that_fills_up_stops_the_run(run, spec, store, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)  # inherited by the forked workers
-    with pytest.raises(StoreError, match="No space left on device") as told:
+    with pytest.raises(StoreError, match="No space left on device") as raised:
         run(asked, store)
-    assert told.value.errno == errno.ENOSPC
+    assert raised.value.errno == errno.ENOSPC
     assert os.listdir(store.cells) == []
     monkeypatch.undo()
 
@@ -245,6 +245,6 @@ def test_a_device_that_is_not_there_is_refused_before_anything(spec, store, log)
     assert not store.folder.exists()
 
 
-def test_workers_are_told_where_to_compute(run, spec, store):
+def test_workers_receive_the_device(run, spec, store):
     run(single(spec, "placed"), store, device="cpu")
     assert {record.details["device"] for record in store.records()} == {"cpu"}

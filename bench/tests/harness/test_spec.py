@@ -1,4 +1,4 @@
-"""What a spec may say, and the sentence where it says something else."""
+"""Valid specs, and the sentences about invalid ones."""
 
 import datetime
 
@@ -107,10 +107,10 @@ WRONG = {
 
 @pytest.mark.parametrize(("change", "words"), WRONG.values(), ids=WRONG.keys())
 def test_a_mistake_is_a_sentence(change, words):
-    with pytest.raises(SpecError, match=words) as told:
+    with pytest.raises(SpecError, match=words) as raised:
         parse_spec(SMALL | change)
-    assert str(told.value)[0].isupper()
-    assert str(told.value).endswith((".", "?"))
+    assert str(raised.value)[0].isupper()
+    assert str(raised.value).endswith((".", "?"))
 
 
 def test_an_override_of_a_list_is_one_for_each_pair():
@@ -149,7 +149,7 @@ LATER = {
     "folds": ({"folds": 594}, "emotions has 593; got 594. Use fewer folds"),
     "module": (
         {"methods": [{"name": "x", "estimator": "nowhere:x"}]},
-        "'nowhere:x' cannot be imported.*put the module beside the spec",
+        "'nowhere:x' cannot be imported.*put the module next to the spec",
     ),
     "no classifier": (
         {"methods": [{"name": "x", "estimator": "builtins:dict"}]},

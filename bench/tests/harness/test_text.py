@@ -1,4 +1,4 @@
-"""The benchmark on texts: figures, processes of rivals, what is missing, parts that are merged."""
+"""The benchmark on texts: scores, other programs, what is missing, parts that are merged."""
 
 import importlib.util
 import json
@@ -14,7 +14,7 @@ import scipy.sparse
 from compactlearn.metrics import precision_at_k
 
 FOLDER = Path(__file__).resolve().parents[2] / "text"
-RIVALS = "COMPACTLEARN_RIVALS_PYTHON"
+INTERPRETER = "COMPACTLEARN_BASELINES_PYTHON"
 
 
 def script(name):
@@ -27,7 +27,7 @@ def script(name):
     return module
 
 
-run, rivals = script("run"), script("rivals")
+run, programs = script("run"), script("programs")
 
 OURS = {
     "name": "ours",
@@ -45,7 +45,7 @@ def settings(*entries, seconds=60):
     return {"datasets": ["enron"], "seconds": seconds, "threads": 1, "entries": list(entries)}
 
 
-# ---- figures ------------------------------------------------------------------------------------
+# ---- scores ------------------------------------------------------------------------------------
 
 
 def test_every_row_is_in_one_part_and_has_unit_length():
@@ -58,10 +58,10 @@ def test_every_row_is_in_one_part_and_has_unit_length():
     np.testing.assert_allclose(scipy.sparse.linalg.norm(whole.X, axis=1), 1)
 
 
-def test_figures_are_those_of_the_order_of_labels(texts):
+def test_scores_are_those_of_the_order_of_labels(texts):
     scores = np.random.default_rng(0).normal(size=texts.Y_test.shape)
     top = np.argsort(-scores, axis=1)[:, :5]
-    found = texts.figures(top)
+    found = texts.scores(top)
     for k in (1, 3, 5):
         expected = precision_at_k(texts.Y_test, scores, k=k)
         assert found[f"precision_at_{k}"] == pytest.approx(expected)
@@ -80,21 +80,24 @@ def test_figures_are_those_of_the_order_of_labels(texts):
 
 
 def test_no_interpreter_is_a_sentence(texts, monkeypatch, tmp_path):
-    entry = {"name": "omikuji", "program": "omikuji", "python": RIVALS}
-    monkeypatch.delenv(RIVALS, raising=False)
+    entry = {"name": "omikuji", "program": "omikuji", "python": INTERPRETER}
+    monkeypatch.delenv(INTERPRETER, raising=False)
     row = run.run_entry(entry, texts, settings(entry))
-    assert row == {"status": "missing", "reason": f"{RIVALS} names no interpreter to run it with."}
-    monkeypatch.setenv(RIVALS, str(tmp_path / "python"))
+    assert row == {
+        "status": "missing",
+        "reason": f"{INTERPRETER} names no interpreter to run it with.",
+    }
+    monkeypatch.setenv(INTERPRETER, str(tmp_path / "python"))
     row = run.run_entry(entry, texts, settings(entry))
     assert row["status"] == "missing"
-    assert f"The interpreter that {RIVALS} names does not start" in row["reason"]
+    assert f"The interpreter that {INTERPRETER} names does not start" in row["reason"]
 
 
 def test_no_package_is_a_sentence(texts, monkeypatch):
     if importlib.util.find_spec("pecos") is not None:
         pytest.skip("libpecos is installed here.")
-    monkeypatch.setenv(RIVALS, sys.executable)
-    entry = {"name": "PECOS", "program": "pecos", "python": RIVALS}
+    monkeypatch.setenv(INTERPRETER, sys.executable)
+    entry = {"name": "PECOS", "program": "pecos", "python": INTERPRETER}
     row = run.run_entry(entry, texts, settings(entry))
     reason = "libpecos is not installed in the environment that was to run it."
     assert row == {"status": "missing", "reason": reason}
@@ -113,11 +116,11 @@ def test_a_program_that_takes_too_long_is_ended(texts):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(RIVALS not in os.environ, reason=f"{RIVALS} names no interpreter.")
+@pytest.mark.skipif(INTERPRETER not in os.environ, reason=f"{INTERPRETER} names no interpreter.")
 @pytest.mark.parametrize("program", ["omikuji", "napkinxc", "libmultilabel"])
-def test_rivals_run_where_they_are(texts, program):
-    """Of their own code only this much: their labels are read right, or they would be wrong."""
-    entry = {"name": program, "program": program, "python": RIVALS}
+def test_other_programs_run_where_they_are(texts, program):
+    """Their labels are read right; nothing else of their code is tested."""
+    entry = {"name": program, "program": program, "python": INTERPRETER}
     if program == "libmultilabel":
         entry["settings"] = {"options": "-s 2 -q"}
     row = run.run_entry(entry, texts, settings(entry))
@@ -131,13 +134,13 @@ def test_rivals_run_where_they_are(texts, program):
 
 @pytest.mark.slow
 def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv(RIVALS, raising=False)
+    monkeypatch.delenv(INTERPRETER, raising=False)
     spec = tmp_path / "spec.toml"
     spec.write_text(
         'datasets = ["enron"]\nseconds = 60\nthreads = 1\n'
         '[[entries]]\nname = "ours"\nprogram = "compactlearn"\n'
         'settings = {estimator = "compactlearn:CMLLClassifier", threshold = 0.5}\n'
-        f'[[entries]]\nname = "omikuji"\nprogram = "omikuji"\npython = "{RIVALS}"\n'
+        f'[[entries]]\nname = "omikuji"\nprogram = "omikuji"\npython = "{INTERPRETER}"\n'
         '[[entries]]\nname = "elsewhere"\nprogram = "omikuji"\ndata = ["bibtex"]\n'
     )
     out = tmp_path / "text.json"
@@ -154,7 +157,7 @@ def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys
     assert "'status': 'missing'" in capsys.readouterr().out
 
 
-def test_what_is_missing_now_does_not_replace_figures():
+def test_what_is_missing_now_does_not_replace_scores():
     spec = settings({"name": "a"}, {"name": "b"})
 
     def record(**outcomes):
@@ -177,6 +180,6 @@ def test_the_spec_names_programs_and_sets_that_there_are():
     names = [entry["name"] for entry in spec["entries"]]
     assert len(set(names)) == len(names)
     for entry in spec["entries"]:
-        assert entry["program"] in rivals.PROGRAMS
+        assert entry["program"] in programs.PROGRAMS
         assert set(entry.get("data", [])) <= set(spec["datasets"])
         assert set(entry) <= {"name", "program", "settings", "python", "data"}

@@ -178,13 +178,13 @@ def test_an_answer_that_is_none_is_a_failure_and_took_no_days(store, result):
 
 FAMILY = """
 import os, sys, time
-held = b"1" * (50 << 20)
+memory = b"1" * (50 << 20)
 for _ in range(3):
     if not os.fork():
         if sys.argv[1] == "own":
-            held = b"2" * (50 << 20)
+            memory = b"2" * (50 << 20)
             if not os.fork():
-                held = b"3" * (50 << 20)
+                memory = b"3" * (50 << 20)
         break
 os.write(1, b".")
 time.sleep(60)

@@ -1,4 +1,4 @@
-"""From folds to figures: what is averaged, what is chosen, and what is refused."""
+"""From folds to scores: what is averaged, what is chosen, and what is refused."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from bench.tests import makers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn_bench.records import Cell, Figure, Record, aggregate
+from compactlearn_bench.records import Cell, Record, Score, aggregate
 
 
 def record(fold, values, configurations=None, metrics=("average_precision",), **more):
@@ -20,13 +20,13 @@ def record(fold, values, configurations=None, metrics=("average_precision",), **
     )
 
 
-def figure(records, selection="nested", metric="average_precision", **where):
+def score(records, selection="nested", metric="average_precision", **where):
     results = aggregate(records, selection)
     return results.cell(where.get("dataset", "enron"), where.get("method", "CMLL"), metric)
 
 
 def test_nested_takes_the_one_configuration_of_each_fold():
-    found = figure([record(1, [0.7], [{"alpha": 9}]), record(0, [0.5], [{"alpha": 1}])])
+    found = score([record(1, [0.7], [{"alpha": 9}]), record(0, [0.5], [{"alpha": 1}])])
     assert found.values == (0.5, 0.7)
     assert found.configurations == ({"alpha": 1}, {"alpha": 9})
     assert (found.mean, found.std) == pytest.approx((0.6, math.sqrt(0.02)))
@@ -39,11 +39,11 @@ def test_paper_takes_the_best_mean_over_all_folds_for_each_metric():
     records = [
         record(fold, table, metrics=metrics, selection="paper") for fold, table in enumerate(tables)
     ]
-    best = figure(records, "paper")
+    best = score(records, "paper")
     assert best.values == (0.6, 0.7)
     assert best.configurations == ({"alpha": 1},)
     assert best.sizes == (20, 20)
-    least = figure(records, "paper", "one_error")
+    least = score(records, "paper", "one_error")
     assert least.values == (0.2, 0.3)
     assert least.configurations == ({"alpha": 0},)
 
@@ -53,7 +53,7 @@ def test_configurations_are_matched_by_content_and_must_be_in_every_fold():
         record(0, [0.5, 0.6, 0.99], [{"a": 1, "b": 2}, {"a": 2}, {"a": 3}], selection="paper"),
         record(1, [0.7, 0.4], [{"a": 2}, {"b": 2, "a": 1}], selection="paper"),
     ]
-    found = figure(records, "paper")
+    found = score(records, "paper")
     assert found.values == (0.6, 0.7)
     assert found.configurations == ({"a": 2},)
 
@@ -63,10 +63,10 @@ def test_a_configuration_that_is_undefined_somewhere_is_not_chosen():
         record(0, [0.5, np.nan], selection="paper"),
         record(1, [0.5, 1.0], selection="paper"),
     ]
-    assert figure(records, "paper").values == (0.5, 0.5)
+    assert score(records, "paper").values == (0.5, 0.5)
     loss = [record(k, [np.nan, 0.5], metrics=("one_error",), selection="paper") for k in range(2)]
-    assert figure(loss, "paper", "one_error").values == (0.5, 0.5)
-    assert "not defined" in figure([record(0, [np.nan]), record(1, [0.5])]).reason
+    assert score(loss, "paper", "one_error").values == (0.5, 0.5)
+    assert "not defined" in score([record(0, [np.nan]), record(1, [0.5])]).reason
 
 
 @given(st.permutations(range(6)))
@@ -85,10 +85,10 @@ def test_selections_are_never_mixed():
     for selection, value in (("nested", 0.5), ("paper", 0.9)):
         results = aggregate(nested + paper, selection)
         assert {key[0] for key in results.cells} == {selection}
-        assert results.figure("enron", "CMLL", "average_precision").mean == value
-        assert all(found.selection == selection for found in results.figures())
+        assert results.score("enron", "CMLL", "average_precision").mean == value
+        assert all(found.selection == selection for found in results.scores())
     assert not aggregate(nested, "paper").cells
-    gap = figure([nested[0], paper[1]])  # a fold of the other fills no gap
+    gap = score([nested[0], paper[1]])  # a fold of the other fills no gap
     assert gap.reason == "1 of 2 folds: no record of fold 1"
 
 
@@ -101,13 +101,13 @@ def test_selections_are_never_mixed():
         ("absent", "was not run"),
     ],
 )
-def test_a_failed_fold_is_told_with_its_reason(status, words):
+def test_a_failed_fold_is_reported_with_its_reason(status, words):
     bad = makers.record(fold=1, n_folds=2, status=status, reason="It was Monday.")
     other = [record(k, [0.5], method="ORI") for k in range(2)]
     results = aggregate([record(0, [0.5]), bad, *other], "nested")
     (gap,) = results.gaps()
     assert gap.reason == f"1 of 2 folds: fold 1 {words} (It was Monday)"
-    assert isinstance(results.cell("enron", "ORI", "average_precision"), Figure)
+    assert isinstance(results.cell("enron", "ORI", "average_precision"), Score)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_same_record_twice_is_one_and_a_finished_one_replaces_a_failed_one()
     good = [record(0, [0.5], circumstances={"host": "a"}), record(1, [0.7])]
     again = record(0, [0.5], circumstances={"host": "b"})
     for records in ([bad, *good], [*good, bad], [*good, again]):
-        assert figure(records).values == (0.5, 0.7)
+        assert score(records).values == (0.5, 0.7)
 
 
 def test_two_answers_to_one_question_are_refused():
@@ -193,7 +193,7 @@ def test_where_every_cell_failed_each_is_still_named(settings, metrics):
 def test_a_nested_fold_without_a_configuration_is_a_gap():
     empty = Record(Cell("enron", "CMLL", "nested", 1, 2), "done", None, ("average_precision",),
                    [], np.empty((0, 1)))  # fmt: skip
-    assert "no configuration in common" in figure([record(0, [0.5]), empty]).reason
+    assert "no configuration in common" in score([record(0, [0.5]), empty]).reason
 
 
 @pytest.mark.parametrize("value", [None, np.nan])
@@ -231,7 +231,7 @@ def test_details_follow_the_configurations_they_belong_to():
     ],
     ids=["detail", "band", "no band", "whole seconds", "seconds", "metrics"],
 )
-def test_odd_values_beside_the_answer_leave_the_answer(odd):
+def test_odd_further_values_leave_the_answer(odd):
     usual = {
         "details": {"more": [1], "by_frequency": {"rare": {"x": 0.5}}},
         "circumstances": {"seconds": {"fit": 2.0}},
@@ -240,6 +240,6 @@ def test_odd_values_beside_the_answer_leave_the_answer(odd):
     results = aggregate(
         [record(0, [0.5], **usual | settings), record(1, [0.7], **usual | odd)], "nested"
     )
-    assert results.figure("enron", "CMLL", "average_precision").values == (0.5, 0.7)
+    assert results.score("enron", "CMLL", "average_precision").values == (0.5, 0.7)
     known = {} if "circumstances" in odd else {("enron", "CMLL"): (2.0, 2.0)}
     assert results.seconds == known

@@ -41,11 +41,11 @@ except RecordError as error:
     ended = subprocess.run(
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True
     )
-    grown, _, told = ended.stdout.strip().partition(" ")
+    grown, _, output = ended.stdout.strip().partition(" ")
     assert int(grown) * 1024 < 100 * MIB
-    assert "bomb.jsonl.xz" in told
-    assert re.search(r"may expand to 250 times its size .* limits=Growth", told)
-    assert not re.search(r"[.] [A-Z]", told), "it is one sentence"
+    assert "bomb.jsonl.xz" in output
+    assert re.search(r"may expand to 250 times its size .* limits=Growth", output)
+    assert not re.search(r"[.] [A-Z]", output), "it is one sentence"
 
 
 def test_a_limit_is_a_callers_to_set_and_whole_files_stay_below_the_usual_one(tmp_path):

@@ -36,9 +36,9 @@ cells = st.builds(
 def records(draw):
     configurations = draw(st.lists(st.dictionaries(names, plain, max_size=3), max_size=5))
     metrics = draw(st.lists(names, min_size=1, max_size=3, unique=True))
-    figures = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
+    scores = st.one_of(st.just(float("nan")), st.floats(-1e6, 1e6))
     size = len(configurations) * len(metrics)
-    values = np.array(draw(st.lists(figures, min_size=size, max_size=size)), dtype=float)
+    values = np.array(draw(st.lists(scores, min_size=size, max_size=size)), dtype=float)
     return Record(
         draw(cells),
         draw(st.sampled_from(["done", "failed", "timeout", "memory", "absent"])),

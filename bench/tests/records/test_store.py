@@ -93,9 +93,9 @@ def test_a_full_disk_leaves_what_was_there(store, call, before, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, call, full)
-    with pytest.raises(StoreError, match=r"No space left on device\); make room") as told:
+    with pytest.raises(StoreError, match=r"No space left on device\); make room") as raised:
         store.write(record(0))
-    assert told.value.errno == errno.ENOSPC
+    assert raised.value.errno == errno.ENOSPC
     monkeypatch.undo()
     assert store.status(cell(0)) == ("failed" if before else None)
     assert len(os.listdir(store.cells)) == before
@@ -128,7 +128,7 @@ def test_a_claim_ends_with_its_process(store, how):
     with store.claim(cell()) as mine, store.claim(cell(1)) as other:
         assert not mine
         assert other
-    store.prepare()  # must leave a claim alone that is held
+    store.prepare()  # must leave an active claim alone
     with store.claim(cell()) as mine:
         assert not mine
     if how == "kill":
@@ -171,7 +171,7 @@ def test_packed_bytes_depend_on_the_records_alone(store, tmp_path):
     assert [json.loads(line)["cell"]["fold"] for line in lines] == [0, 1, 2, 3]
 
 
-def test_a_packed_file_is_read_and_taken_in(store, tmp_path):
+def test_a_packed_file_is_read_and_unpacked(store, tmp_path):
     for fold in range(3):
         store.write(record(fold))
     store.pack(tmp_path / "a.xz")
@@ -190,8 +190,8 @@ def test_a_packed_file_is_read_and_taken_in(store, tmp_path):
     assert other.unpack(tmp_path / "failed.xz") == 0  # a failure replaces no record
 
 
-def test_nothing_is_taken_in_from_a_file_whose_end_is_damaged(store, tmp_path):
-    """A checksum stands at the end: before it is reached, no line can be believed."""
+def test_nothing_is_unpacked_from_a_file_whose_end_is_damaged(store, tmp_path):
+    """The checksum is at the end: before it is reached, no line can be believed."""
     store.write(record(0))
     store.pack(tmp_path / "a.xz")
     whole = (tmp_path / "a.xz").read_bytes()
@@ -221,9 +221,9 @@ def test_a_claim_that_cannot_be_written_is_a_sentence(store, code, remedy, monke
 
     monkeypatch.setattr(os, "open", refuse)
     words = f"Nothing can be written to .*{remedy}"
-    with pytest.raises(StoreError, match=words) as told, store.claim(cell()):
+    with pytest.raises(StoreError, match=words) as raised, store.claim(cell()):
         raise AssertionError("it is not ours")
-    assert told.value.errno == code
+    assert raised.value.errno == code
     part = store.cells / f".{cell().name}.json.x.part"
     part.write_text("half")
     os.utime(part, (0, 0))
@@ -268,7 +268,7 @@ for turn in range(25):
 
 
 def test_processes_that_write_the_same_cells_leave_whole_records(store):
-    """Neither ever sees a part of what the other writes, and no warning tells of one."""
+    """Neither ever sees a part of what the other writes, and there is no warning."""
     store.prepare()
     for fold in range(3):
         store.write(Record(Cell("enron", "ORI", "paper", fold), "done"))
@@ -278,7 +278,7 @@ def test_processes_that_write_the_same_cells_leave_whole_records(store):
         )
         for own in "ab"
     ]
-    told = [process.communicate()[1] for process in started]
-    assert [process.returncode for process in started] == [0, 0], told
+    errors = [process.communicate()[1] for process in started]
+    assert [process.returncode for process in started] == [0, 0], errors
     assert not store.quarantine.exists()
     assert len(os.listdir(store.cells)) == 3

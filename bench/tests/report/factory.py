@@ -1,4 +1,4 @@
-"""Records as a benchmark would leave them, made up: close to the published figures, and quick."""
+"""Records as a benchmark would leave them, made up: close to the published scores, and quick."""
 
 import itertools
 
@@ -37,7 +37,7 @@ def grid_of(method, selection, rng):
 
 
 def loss_of(configuration, dataset):
-    """How far a configuration lies from the best one: a smooth valley."""
+    """Return the distance of a configuration from the best one: a smooth valley."""
     best = 0.3 + 0.5 * (seed_for(dataset) % 7) / 7
     mu = configuration.get("n_feature_components", best)
     nu = configuration.get("n_label_components", 0.8)
@@ -47,7 +47,7 @@ def loss_of(configuration, dataset):
 
 
 def synthetic_record(dataset, method, selection, fold, metrics):
-    """A whole record near the published figures, with all the details a report can show."""
+    """A whole record near the published scores, with all the details a report can show."""
     rng = np.random.default_rng(seed_for(dataset, method, selection, fold))
     of_fold = np.random.default_rng(seed_for(dataset, fold)).normal()
     configurations = grid_of(method, selection, rng)

@@ -62,8 +62,8 @@ def test_it_opens_on_the_fair_selection_and_shows_one_at_a_time(fresh, small):
 
     assert shown() == ["nested"]
     assert find(page, '#view button[data-key="nested"]').get_attribute("aria-pressed") == "true"
-    figure = aggregate(small, "nested").figure("plant", "CMLL", "average_precision")
-    assert column(page, 1, "nested-t0")[0].startswith(f"{figure.mean:.4f}")
+    score = aggregate(small, "nested").score("plant", "CMLL", "average_precision")
+    assert column(page, 1, "nested-t0")[0].startswith(f"{score.mean:.4f}")
     find(page, '#view button[data-key="paper"]').click()
     assert shown() == ["paper"]
 
@@ -76,7 +76,7 @@ def test_words_narrow_the_list_of_all_cells(page):
     assert find(page, "#paper-all-filter-count").text == "2 of 42 rows"
 
 
-def test_a_rank_in_focus_tells_its_value(page):
+def test_a_rank_in_focus_shows_its_value(page):
     mark = find(page, '.panel[data-of="paper-rank"]:not([hidden]) figure svg .pt')
     page.execute_script("arguments[0].focus()", mark)
     tip = find(page, "#tip")
@@ -128,7 +128,7 @@ def test_what_is_missing_comes_last_either_way(browser, small, tmp_path):
     ]
     page = opened(browser, tmp_path, cut)
     for _ in range(2):
-        sort_by(page, TABLE, 2)  # ORI stands behind the reference
+        sort_by(page, TABLE, 2)  # ORI follows the reference
         assert column(page, 2)[-1].startswith("incomplete")
 
 
@@ -142,7 +142,7 @@ def screen(browser, request):
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_the_reference_stays_in_sight_beside_the_names(screen, tmp_path):
+def test_the_reference_stays_in_sight_next_to_the_names(screen, tmp_path):
     """With more methods than any screen has room for, and nothing wider than the screen."""
     crowded = synthetic_records(
         DATASETS,

@@ -23,7 +23,7 @@ def charts(small):
 
 
 def one(charts, kind, *words):
-    (found,) = [c for c in charts if c.kind == kind and all(word in c.title for word in words)]
+    (found,) = [c for c in charts if c.kind == kind and all(map(c.title.__contains__, words))]
     return found
 
 
@@ -59,7 +59,7 @@ def test_the_ratio_figure_takes_the_best_over_all_else(charts, small):
     assert not any(tip.startswith("MDDM") for tip in found)  # it has no label ratio
 
 
-def test_distances_are_told_in_full_and_drawn_within_bounds():
+def test_distances_are_printed_in_full_and_drawn_within_bounds():
     """CMLL's average precision on enron is published as 0.6965 ± 0.0153."""
     values = [[0.6965 - 20 * 0.0153]]
     far = [record(fold=k, n_folds=2, values=values, selection="paper") for k in range(2)]

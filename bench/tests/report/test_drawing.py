@@ -44,7 +44,7 @@ def inside(svg):
         rank_line(BAD, [BAD, "B", "C"], [1.0, 2.2, 2.8], 1.1, [(1, 2)], "B"),
     ],
 )
-def test_names_are_only_text_and_points_tell_their_values(svg):
+def test_names_are_only_text_and_points_have_their_values(svg):
     root = ET.fromstring(svg)
     assert "script" not in {node.tag.rpartition("}")[2] for node in root.iter()}
     assert "nan" not in svg
@@ -74,7 +74,7 @@ def test_a_critical_difference_longer_than_the_axis_says_so():
     assert "critical difference 1.50" in fits
 
 
-def test_the_bars_join_what_nemenyi_cannot_tell_apart(small):
+def test_the_bars_join_what_nemenyi_does_not_separate(small):
     tables = make_tables(aggregate(small, "nested"))
     charts = [rank_chart(table) for table in tables]
     assert len(charts) == 4
@@ -135,7 +135,7 @@ def test_the_best_tile_has_the_star():
     assert framed(least) == "a 0.1, b 0.5: 0.1000"
 
 
-def test_tiles_stand_where_their_ratios_are_and_the_largest_is_the_lightest():
+def test_tiles_are_where_their_ratios_are_and_the_largest_is_the_lightest():
     svg = heat_map("t", [0.1, 0.2], [0.5, 1.0], [[0.1, 0.4], [0.3, 0.2]], "a", "b")
     tiles = {n.find("{*}title").text: n[0] for n in ET.fromstring(svg).iterfind(".//{*}g")}
     low, high = tiles["a 0.1, b 0.5: 0.1000"], tiles["a 0.2, b 0.5: 0.4000"]

@@ -16,25 +16,32 @@ from compactlearn_bench.report import render_html, summary_markdown, to_csv, to_
 BENCH = Path(__file__).resolve().parents[2]
 DIGESTS = {
     "related/records.jsonl.xz": {
-        "html": "f15c25431ebca481",
+        "html": "bc29b0eb88a0f944",
         "csv": "0f3a3ab9b001c175",
         "latex": "26b7ecf5afc3b653",
-        "markdown": "d4c60ec1f0e3e031",
+        "markdown": "25665e8dde2a2130",
         "svg": "0e5ea015702e7cfa",
     },
     "auto/records.jsonl.xz": {
-        "html": "909241df8d9d2341",
+        "html": "441cb787d9cc3f6a",
         "csv": "dc2e4d435e47b2e3",
         "latex": "daf520f5c65bc78a",
-        "markdown": "33863eff7acc9025",
+        "markdown": "542880cc0364e7e0",
         "svg": "053cfeb2fc18876c",
     },
     "paper/figures.jsonl.xz": {
-        "html": "fb9211877b352fde",
+        "html": "efe5e2a8db24c362",
         "csv": "25a4a8dbe9d1b28c",
         "latex": "ba0274454c587813",
-        "markdown": "eeb9c1286b0495da",
+        "markdown": "83820048d544c5e8",
         "svg": "e449a16d938479e8",
+    },
+    "paper/printed.jsonl.xz": {
+        "html": "15a6e89d31a480e5",
+        "csv": "f1eb88883932f7c3",
+        "latex": "b4f20d1e266f260e",
+        "markdown": "b9559bad54dc42a0",
+        "svg": "c51c52133418f336",
     },
 }
 

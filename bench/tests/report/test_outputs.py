@@ -153,10 +153,10 @@ def test_csv_has_every_cell(small):
         if (r["selection"], r["dataset"], r["method"], r["metric"])
         == ("paper", "enron", "CMLL", "average_precision")
     ]  # fmt: skip
-    figure = aggregate(small, "paper").figure("enron", "CMLL", "average_precision")
-    assert float(row["mean"]) == pytest.approx(figure.mean, abs=1e-6)
+    score = aggregate(small, "paper").score("enron", "CMLL", "average_precision")
+    assert float(row["mean"]) == pytest.approx(score.mean, abs=1e-6)
     assert float(row["published_mean"]) == 0.6965
-    assert float(row["distance"]) == pytest.approx((figure.mean - 0.6965) / 0.0153, abs=0.01)
+    assert float(row["distance"]) == pytest.approx((score.mean - 0.6965) / 0.0153, abs=0.01)
     assert row["fit_seconds"]
     assert "fit_seconds" not in to_csv(small, times=False)
 
@@ -287,7 +287,7 @@ def plain_record(fold):
 
 @settings(max_examples=150, deadline=None)
 @given(st.sampled_from(list(places(plain_record(0)))), st.sampled_from(ODD))
-def test_whatever_stands_in_a_record_there_is_a_page_or_a_sentence(path, odd):
+def test_whatever_is_in_a_record_there_is_a_page_or_a_sentence(path, odd):
     changed = plain_record(0)
     part = changed
     for name in path[:-1]:
@@ -301,8 +301,8 @@ def test_whatever_stands_in_a_record_there_is_a_page_or_a_sentence(path, odd):
     try:
         collect(records)
     except ValueError as error:  # two questions in one table: a sentence, and no page
-        told = str(error)
-        assert re.search("one run|one answer|same folds", told), told
+        message = str(error)
+        assert re.search("one run|one answer|same folds", message), message
         return
     assert render_html(records).endswith("</html>\n")
     assert all(form(records) for form in (summary_markdown, to_csv, to_latex))

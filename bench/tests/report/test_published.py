@@ -1,4 +1,4 @@
-"""The published figures inside the package are the paper's, all of them."""
+"""The published scores inside the package are the paper's, all of them."""
 
 import csv
 from pathlib import Path
@@ -81,7 +81,7 @@ def test_a_few_as_printed():
     assert published_first("enron", "other", "one_error", greater=False) == []
 
 
-def test_names_stand_in_the_papers_order_and_strangers_after_them():
+def test_names_are_in_the_papers_order_and_strangers_after_them():
     datasets = ["zoo", "enron", "plant", "art"]
     assert sorted(datasets, key=dataset_order) == ["plant", "enron", "art", "zoo"]
     methods = ["CMLL", "new", "ORI", "POP"]
@@ -92,9 +92,9 @@ def test_names_stand_in_the_papers_order_and_strangers_after_them():
 
 
 def test_the_library_s_other_entries_and_every_variant_have_the_fourth_table():
-    beside = set(entry_names()) - set(METHODS)
-    assert beside
-    assert {family_of(method) for method in beside} == {"other"}
+    others = set(entry_names()) - set(METHODS)
+    assert others
+    assert {family_of(method) for method in others} == {"other"}
     for variant in ("CMLL, balance", "RRR, CMLL's size", "k-ORI, twice"):
         assert family_of(variant) == "other"
 

@@ -1,4 +1,4 @@
-"""Tables as data and on the page: best, marks, distances, and how methods stand."""
+"""Tables as data and on the page: best, marks, distances, and ranks."""
 
 import re
 
@@ -81,7 +81,7 @@ def test_a_gap_is_neither_best_nor_compared():
     records = [*folds([0.1, 0.2], method="CMLL"), folds([0.9, 0.9], method="ORI")[0]]
     (table,) = make_tables(aggregate(records, "nested"))
     entry = table.entries["enron", "ORI"]
-    assert entry.figure is None
+    assert entry.score is None
     assert "no record of fold 1" in entry.cell.reason
     assert not entry.best
     assert entry.comparison is None
@@ -94,7 +94,7 @@ def test_ranks_are_over_complete_data_sets_only(small):
     found = standing(table)
     assert found.datasets == ("plant", "enron")
     assert found.left_out == ("llog",)
-    means = [[table.entries[d, m].figure.mean for m in found.methods] for d in found.datasets]
+    means = [[table.entries[d, m].score.mean for m in found.methods] for d in found.datasets]
     assert found.ranks == pytest.approx(average_ranks(means))
     assert set(found.against) == {"ORI", "PLST", "MDDM"}
     cut = [r for r in small if r.cell.method != "PLST" or r.cell.dataset == "enron"]
@@ -124,7 +124,7 @@ def test_means_that_differ_in_what_a_record_cuts_off_are_equal():
         ("POP", shares(3, 0, 0, 4, 6)),
         metric="one_error",
     )
-    means = [entry.figure.mean for entry in table.ordered()]
+    means = [entry.score.mean for entry in table.ordered()]
     assert len(set(means)) == 3
     assert [entry.best for entry in table.ordered()] == [True, False, True]
     found = standing(table)
@@ -134,13 +134,13 @@ def test_means_that_differ_in_what_a_record_cuts_off_are_equal():
 
 
 @pytest.mark.parametrize(
-    ("dataset", "rows", "beside"),
+    ("dataset", "rows", "compared"),
     [("enron", None, True), ("enron", 200, False), ("bibtex", 5000, True), ("bibtex", 500, False)],
 )
-def test_published_figures_stand_beside_runs_on_the_papers_rows_only(dataset, rows, beside):
+def test_published_scores_are_compared_with_runs_on_the_papers_rows_only(dataset, rows, compared):
     records = folds([0.5, 0.6], dataset=dataset, rows=rows, selection="paper")
     (table,) = make_tables(aggregate(records, "paper"))
-    assert (table.entries[dataset, "CMLL"].published is not None) == beside
+    assert (table.entries[dataset, "CMLL"].published is not None) == compared
 
 
 def test_one_data_set_bears_no_test_over_data_sets():
@@ -156,7 +156,7 @@ def test_ranks_and_wins_follow_the_direction_of_a_loss(small):
     cut = [r for r in small if r.cell.selection == "nested"]
     table = next(t for t in make_tables(aggregate(cut, "nested")) if t.metric == "one_error")
     found = standing(table)
-    means = np.array([[table.entries[d, m].figure.mean for m in found.methods]
+    means = np.array([[table.entries[d, m].score.mean for m in found.methods]
                       for d in found.datasets])  # fmt: skip
     assert found.ranks == pytest.approx(stats.rankdata(means, axis=1).mean(axis=0))
     own = means[:, found.methods.index("CMLL")]
@@ -174,8 +174,8 @@ def test_the_stricter_counts_by_hand(small):
     for table in tables:
         for entry in table.ordered():
             if entry.method != table.reference:
-                own = table.entries[entry.dataset, table.reference].figure.values
-                gains = np.subtract(own, entry.figure.values)
+                own = table.entries[entry.dataset, table.reference].score.values
+                gains = np.subtract(own, entry.score.values)
                 gains = gains if greater_is_better(table.metric) else -gains
                 t = gains.mean() / np.sqrt((1 / 5 + 1 / 4) * gains.var(ddof=1))
                 p_values.append(2 * stats.t.sf(abs(t), 4))
@@ -209,7 +209,7 @@ def test_wilcoxons_p_values_are_adjusted_for_their_number():
 
 
 def test_the_page_has_the_best_in_bold_marks_and_sides():
-    """Of the paper, on enron: 0.6965 ± 0.0153 (CMLL), 0.5039 ± 0.0111 (ORI)."""
+    """The paper has, on enron: 0.6965 ± 0.0153 (CMLL), 0.5039 ± 0.0111 (ORI)."""
     values = {"CMLL": (0.70, 0.70, 0.70), "ORI": (0.80, 0.81, 0.82), "POP": (0.5, 0.9, 0.7)}
     page = render_html(
         [one for m, own in values.items() for one in folds(own, method=m, selection="paper")]

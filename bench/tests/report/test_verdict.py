@@ -1,4 +1,4 @@
-"""What the page says at its top: who is best, whether that is more than chance, what to use."""
+"""The verdict at the top of the page: who is best, is it significant, what to use."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_where_compact_learning_loses_it_is_said():
     assert advice == "For data like these use BR-logistic."
 
 
-def test_a_lead_that_chance_explains_is_no_advice():
+def test_a_lead_that_is_not_significant_is_no_advice():
     means = {"enron": {"ORI": 0.501, "CMLL": 0.5}, "plant": {"ORI": 0.5, "CMLL": 0.501}}
     _, difference, advice = said(run(means, sizes={"ORI": 100, "CMLL": 50}, wobble=0.03))
     assert "does not differ significantly on any of the 2 data sets" in difference
@@ -66,7 +66,7 @@ def test_a_lead_that_chance_explains_is_no_advice():
     assert "simpler or quicker" in advice
 
 
-def test_better_here_and_worse_there_is_told_as_it_is():
+def test_better_here_and_worse_there_is_reported_as_it_is():
     means = {
         "a": {"CMLL": 0.5, "BR-logistic": 0.6},
         "b": {"CMLL": 0.5, "BR-logistic": 0.6},

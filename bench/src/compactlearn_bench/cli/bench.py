@@ -40,7 +40,7 @@ def _say(sentence: str) -> None:
 
 @contextmanager
 def run_mistakes() -> Iterator[None]:
-    """What the library refuses is the user's mistake, a full disk is nobody's."""
+    """Turn errors of the library into mistakes of the user, except for a full disk."""
     try:
         yield
     except StoreError as error:
@@ -126,7 +126,7 @@ def bench(
     except KeyboardInterrupt:
         _say(
             f"Stopped; {progress.n_ended} of {len(cells)} cells have a record. The same command "
-            "goes on from there."
+            "resumes it."
         )
         raise typer.Exit(INTERRUPTED) from None
     if pack is not None:
@@ -136,7 +136,7 @@ def bench(
 
 
 def _conclude(summary: Summary, progress: CellProgress, place: Store, console: Console) -> None:
-    if console.is_terminal:  # elsewhere each stood in its line
+    if console.is_terminal:  # elsewhere each has its own line
         for text, count in progress.reasons.most_common(_REASONS):
             console.print(f"{count} x {text}", soft_wrap=True, markup=False)
     ended = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
@@ -158,16 +158,16 @@ def _show_plan(
     progress, statuses = CellProgress(cells), Counter()
     for cell in cells:
         status, other = place.status(cell), packed.get(cell.name)
-        if other == "done" or status is None:  # as when they are taken in
+        if other == "done" or status is None:  # as in `Store.unpack`
             status = other
         statuses[status or "to do"] += 1
         if status is not None:
             progress(Event("found", cell, status))
     for table in progress.tables(console.width):
         console.print(table)
-    told = ", ".join(f"{count} {status}" for status, count in statuses.items())
+    counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
     console.print(
-        f"{spec.name}: {len(cells)} cells ({told}), records in {place.folder}", soft_wrap=True
+        f"{spec.name}: {len(cells)} cells ({counts}), records in {place.folder}", soft_wrap=True
     )
 
 

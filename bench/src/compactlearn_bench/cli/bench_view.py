@@ -52,16 +52,16 @@ class CellProgress:
 
     @property
     def n_cells(self) -> int:
-        """How many there are."""
+        """Number of cells."""
         return sum(self.total.values())
 
     @property
     def n_ended(self) -> int:
-        """How many have a record."""
+        """Number of cells that have a record."""
         return sum(sum(self.count[status].values()) for status in ("done", *_BAD))
 
     def remaining(self) -> float | None:
-        """An estimate in seconds: cells not known yet are taken to be like those that are."""
+        """An estimate in seconds: cells without a record are assumed to be like those with one."""
         known = [second for seconds in self.seconds.values() for second in seconds]
         if not known:
             return None
@@ -117,7 +117,7 @@ class CellProgress:
 
 
 def view(progress: CellProgress, console: Console) -> tuple[AbstractContextManager[Any], Any]:
-    """What to keep open while a benchmark runs, and what to call with each event."""
+    """Return a context for the run of a benchmark, and a function to call with each event."""
     if console.is_terminal:
         return Live(progress, console=console, refresh_per_second=4), progress
 

@@ -29,7 +29,7 @@ Your own rows: X (N, D), an array, a sparse matrix or a data frame, and labels Y
 
     from compactlearn import AutoCompactClassifier
     model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the numbers
-    labels, chances = model.predict(X_new), model.predict_proba(X_new)
+    labels, probabilities = model.predict(X_new), model.predict_proba(X_new)
 
 Texts and tags: docs/results/text.md. The paper's own tables: docs/results/paper.md."""
 
@@ -106,10 +106,10 @@ def _scores(result: Demo) -> Table:
     for method in result.methods:
         if "," in method:  # those of a bounded size have a table of their own
             continue
-        figures = [result.figure(method, metric) for metric in result.spec.metrics]
+        scores = [result.score(method, metric) for metric in result.spec.metrics]
         table.add_row(
             method,
-            *(f"{figure.mean:.3f} ± {figure.std:.3f}" for figure in figures),
+            *(f"{score.mean:.3f} ± {score.std:.3f}" for score in scores),
             f"{result.numbers(method):,.0f}",
             f"{result.training_seconds[method]:.1f}",
         )
@@ -194,4 +194,4 @@ def _by_size(result: Demo) -> list[str]:
 
 
 def _precision(result: Demo, method: str) -> float:
-    return result.figure(method, "average_precision").mean
+    return result.score(method, "average_precision").mean

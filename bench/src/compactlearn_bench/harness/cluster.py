@@ -35,7 +35,7 @@ class ClusterError(OSError):
 
 
 def run_on_cluster(
-    jobs: Sequence[Job], store: Store, budget: Budget, address: str, tell: OnEvent
+    jobs: Sequence[Job], store: Store, budget: Budget, address: str, on_event: OnEvent
 ) -> None:
     """Run jobs on the cluster of the scheduler at `address`, and write the records here."""
     distributed = require("distributed", extra="dask", purpose="running cells on a Dask cluster")
@@ -46,7 +46,7 @@ def run_on_cluster(
             f"No Dask scheduler answers at {address} ({error}); start one, or correct the address."
         ) from error
     with client:
-        _Cluster(client, distributed, store, budget, tell, deque(jobs)).run()
+        _Cluster(client, distributed, store, budget, on_event, deque(jobs)).run()
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class _Cluster:
     distributed: Any
     store: Store
     budget: Budget
-    tell: OnEvent
+    on_event: OnEvent
     waiting: deque[Job]
     elsewhere: list[Job] = field(default_factory=list)  # claimed by other processes
     under_way: dict[str, _Sent] = field(default_factory=dict)
@@ -102,10 +102,10 @@ class _Cluster:
             mine = claim.enter_context(self.store.claim(job.cell))
             known = self.store.read(job.cell, claimed=mine)
             if known is not None and written(known) != job.stale:
-                self.tell(Event("found", job.cell, known.status))
+                self.on_event(Event("found", job.cell, known.status))
             elif not mine:
                 self.elsewhere.append(job)
-                self.tell(Event("put back", job.cell))
+                self.on_event(Event("put back", job.cell))
             else:
                 text = replace(job, store=None).to_json()
                 # A key of its own: the cluster may still know the answer of an earlier run.
@@ -115,7 +115,7 @@ class _Cluster:
                 )
                 self.under_way[future.key] = _Sent(job, claim.pop_all(), future)
                 stream.add(future)
-                self.tell(Event("started", job.cell))
+                self.on_event(Event("started", job.cell))
 
     def _keep(self, sent: _Sent) -> None:
         job = sent.job
@@ -130,13 +130,13 @@ class _Cluster:
             record = unanswered(job.cell, "failed", reason, sent.at, 0)
         self.store.write(record)
         total = record.circumstances["seconds"]["total"]
-        self.tell(Event("ended", job.cell, record.status, total, record.reason))
+        self.on_event(Event("ended", job.cell, record.status, total, record.reason))
 
 
 def _lost(reason: object) -> RunError:
     return RunError(
-        f"The Dask scheduler was lost ({reason}); start one again, and the same command goes on "
-        "with what has no record."
+        f"The Dask scheduler was lost ({reason}); start one again, and the same command resumes "
+        "the run."
     )
 
 
@@ -162,7 +162,7 @@ def _own() -> threading.local:
 
 
 def _supervised(worker: Worker, job: Job, budget: Budget) -> tuple[str, bool]:
-    """The record, and whether the worker can go on."""
+    """Return the record, and whether the worker can be used again."""
     worker.give(job)
     while True:
         message = worker.hear() if worker.pipe.poll(POLL_S) else {"event": "none"}

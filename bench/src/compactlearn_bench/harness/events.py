@@ -1,4 +1,4 @@
-"""What a run tells while it runs, and what it amounts to."""
+"""Events of a run, and their summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Event", "OnEvent", "RunError", "Summary", "Tally"]
 
 
 class RunError(RuntimeError):
-    """A run cannot go on, by no mistake of the user's; what is recorded stays."""
+    """A failure that ends a run and is no mistake of the user; what is recorded stays."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Event:
     status : str or None
         Of its record, for "found" and "ended".
     seconds : float
-        That the cell took, for "ended".
+        The time of the cell, for "ended".
     reason : str or None
         Why it is not "done".
     """
@@ -46,7 +46,7 @@ OnEvent = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class Summary:
-    """How many cells were computed by this run, how many records it found, how all ended."""
+    """Numbers of computed cells, of records that were found, and of cells by status."""
 
     computed: int
     found: int
@@ -62,7 +62,7 @@ class Tally:
         self._statuses: Counter[str] = Counter()
 
     def __call__(self, event: Event) -> None:
-        """Take note."""
+        """Count the event."""
         self._kinds[event.kind] += 1
         if event.status is not None:
             self._statuses[event.status] += 1
@@ -70,5 +70,5 @@ class Tally:
             self._on_event(event)
 
     def summary(self) -> Summary:
-        """What it came to."""
+        """Return the numbers of events so far."""
         return Summary(self._kinds["ended"], self._kinds["found"], dict(self._statuses))

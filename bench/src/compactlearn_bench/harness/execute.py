@@ -168,7 +168,7 @@ def task_of(
 
 
 def answer_of(entry: Entry, task: Task) -> Answer:
-    """What an entry says of a task, if a record can hold it."""
+    """Return the answer of an entry to a task, checked for what a record can store."""
     return _with_empty_rows(_checked(entry.answer(task), task), task)
 
 

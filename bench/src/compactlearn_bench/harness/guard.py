@@ -39,7 +39,7 @@ _GROUP_S = 1.0  # how long the processes of a group that was killed may take to 
 
 
 class Process(Protocol):
-    """What is needed of a process; `subprocess.Popen` has it."""
+    """The part of `subprocess.Popen` that is used here."""
 
     pid: int
 
@@ -130,7 +130,7 @@ class Worker:
         if budget.memory is not None:
             self.peak = max(self.peak, resident_bytes(self.process.pid))
             if self.peak > budget.memory:
-                reason = f"It held more memory than its budget of {human_bytes(budget.memory)}."
+                reason = f"It used more memory than its budget of {human_bytes(budget.memory)}."
                 return unanswered(self.job.cell, "memory", reason, self.begun, self.peak)
         return None
 
@@ -141,7 +141,7 @@ class Worker:
         return unanswered(cell, "failed", self.cause(), started, self.peak, details)
 
     def cause(self) -> str:
-        """How the process ended, in a sentence."""
+        """Return a sentence on how the process ended."""
         code = self.process.wait()
         if code >= 0:
             return f"The process that computed it ended by itself, with status {code}."
@@ -159,7 +159,7 @@ class Worker:
     def stop(self, patience: float = 0.0) -> None:
         """End the process, after `patience` seconds in which it may end by itself.
 
-        With it whatever it has started and left in its group: it would go on computing, and a
+        With it whatever it has started and left in its group: it would continue to compute, and a
         forked child would hold on to the claim of the cell.
         """
         if patience:

@@ -35,7 +35,7 @@ _PACKAGES = (
 
 @cache
 def versions() -> dict[str, str]:
-    """Of Python and the packages that decide figures.
+    """Return the versions of Python and of the packages that scores depend on.
 
     Whether torch is *installed*, not whether it is loaded: the latter depends on what else the
     process has computed before.
@@ -48,7 +48,7 @@ def versions() -> dict[str, str]:
 
 
 def accelerator() -> dict[str, str]:
-    """The CUDA device on which memory was held since `forget_peak`, if any."""
+    """Return the CUDA device on which memory was used since `forget_peak`, or None."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_initialized() or not torch.cuda.max_memory_allocated():
         return {}
@@ -56,7 +56,7 @@ def accelerator() -> dict[str, str]:
 
 
 def now() -> str:
-    """Universal time, to the microsecond: it also tells one record of a cell from the next."""
+    """Return universal time to the microsecond, which also identifies a record of a cell."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -70,7 +70,7 @@ def forget_peak() -> None:
 
 
 def peak_bytes() -> int:
-    """The most memory this process has held since `forget_peak`, or ever."""
+    """Return the peak memory of this process since `forget_peak`, or since its start."""
     peak = _kilobytes("/proc/self/status", "VmHWM:")
     if peak:
         return peak * 1024
@@ -127,7 +127,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _kilobytes(path: str, key: str) -> int:
-    """What a line of a file of /proc says; 0 if there is no such file or line."""
+    """Return the value in a line of a file of /proc, or 0 if there is none."""
     with suppress(OSError, ValueError, IndexError):
         for line in Path(path).read_text(encoding="utf-8").splitlines():
             if line.startswith(key):

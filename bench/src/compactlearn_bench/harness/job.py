@@ -30,7 +30,7 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Job:
-        """What `to_json` wrote."""
+        """Return the job that `to_json` wrote."""
         found: dict[str, Any] = json.loads(text)
         file = found["file"] if found["file"] is None else OwnFile.from_dict(found["file"])
         return cls(**found | {"cell": Cell(**found["cell"]), "file": file})

@@ -21,7 +21,10 @@ _DYING_S = 2.0  # a process whose pipe is closed ends within this, and then we k
 
 
 class Pool:
-    """Runs jobs until each has a record; `tell` receives events, `launcher` starts a process."""
+    """Pool of worker processes, which runs jobs until each has a record.
+
+    `on_event` receives events, `launcher` starts a process.
+    """
 
     def __init__(
         self,
@@ -29,13 +32,14 @@ class Pool:
         store: Store,
         budget: Budget,
         workers: int,
-        tell: OnEvent,
+        on_event: OnEvent,
         launcher: Launch = launch,
     ) -> None:
         self.waiting = deque(jobs)
         self.elsewhere: list[Job] = []  # claimed by other processes
         self.looked = 0.0
-        self.store, self.budget, self.tell, self.launcher = store, budget, tell, launcher
+        self.store, self.budget, self.launcher = store, budget, launcher
+        self.on_event = on_event
         self.n_workers = workers
         self.workers: list[Worker] = []
 
@@ -64,7 +68,7 @@ class Pool:
     def _give(self, worker: Worker) -> None:
         job = self.waiting.popleft()
         worker.give(job)
-        self.tell(Event("started", job.cell))
+        self.on_event(Event("started", job.cell))
 
     def _listen(self) -> None:
         by_pipe: dict[Any, Worker] = {worker.pipe: worker for worker in self.workers}
@@ -77,9 +81,9 @@ class Pool:
         if event == "dead":
             self._dead(worker)
         elif event == "unwritten":
-            told = StoreError(message["reason"])
-            told.errno = message["errno"]
-            raise told
+            error = StoreError(message["reason"])
+            error.errno = message["errno"]
+            raise error
         elif job is not None and event in ("written", "known", "claimed"):
             worker.job = None
             if event == "claimed":
@@ -87,13 +91,13 @@ class Pool:
             else:
                 kind = "ended" if event == "written" else "found"
                 status, reason = message["status"], message["reason"]
-                self.tell(Event(kind, job.cell, status, message["seconds"], reason))
+                self.on_event(Event(kind, job.cell, status, message["seconds"], reason))
             if self.waiting:  # at once: the next round of _deal may be a poll away
                 self._give(worker)
 
     def _put_back(self, job: Job) -> None:
         self.elsewhere.append(job)
-        self.tell(Event("put back", job.cell))
+        self.on_event(Event("put back", job.cell))
 
     def _dead(self, worker: Worker) -> None:
         worker.stop(_DYING_S)
@@ -129,14 +133,14 @@ class Pool:
             if known is not None and written(known) != job.stale:
                 # It had written its own record in the last moment.
                 total = known.circumstances.get("seconds", {}).get("total", 0.0)
-                self.tell(Event("ended", job.cell, known.status, total, known.reason))
+                self.on_event(Event("ended", job.cell, known.status, total, known.reason))
                 return
             if not mine:
                 self._put_back(job)
                 return
             self.store.write(record)
         total = record.circumstances["seconds"]["total"]
-        self.tell(Event("ended", job.cell, record.status, total, record.reason))
+        self.on_event(Event("ended", job.cell, record.status, total, record.reason))
 
     def _look_again(self) -> None:
         """Take up again what other processes were at, once nothing else is left."""
@@ -147,7 +151,7 @@ class Pool:
         for job in self.elsewhere:
             record = self.store.read(job.cell)
             if record is not None and written(record) != job.stale:
-                self.tell(Event("found", job.cell, record.status))
+                self.on_event(Event("found", job.cell, record.status))
                 continue
             with self.store.claim(job.cell) as mine:
                 pass

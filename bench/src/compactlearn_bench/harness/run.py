@@ -42,7 +42,7 @@ def run(
     spec : Spec
     store : Store
     workers : int, optional
-        How many processes; by default what the spec says. The figures do not depend on it.
+        How many processes; by default what the spec says. The scores do not depend on it.
     scheduler : str, optional
         The address of a Dask scheduler, to run the cells on its cluster instead.
     retry_failed : bool
@@ -53,7 +53,7 @@ def run(
         The folder of the data sets.
     device : str, optional
         Where PyTorch solves the grids of the library's own methods for the selection "paper",
-        "cuda" for instance; by default NumPy does so on the CPU. The figures are the same but for
+        "cuda" for instance; by default NumPy does so on the CPU. The scores are the same but for
         rounding.
     launcher : callable
         Starts a worker process.

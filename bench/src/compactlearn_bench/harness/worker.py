@@ -32,17 +32,17 @@ def main() -> None:
 def serve(pipe: Connection) -> None:
     """Answer jobs until the other side closes."""
     try:
-        _tell(pipe, "ready")
+        _send(pipe, "ready")
         while True:
             job = Job.from_json(pipe.recv_bytes())
-            _tell(pipe, **_handled(job, pipe))
+            _send(pipe, **_handled(job, pipe))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
 
 
 def _handled(job: Job, pipe: Connection) -> dict[str, Any]:
     if job.store is None:
-        record = execute(job, lambda: _tell(pipe, "begun"))
+        record = execute(job, lambda: _send(pipe, "begun"))
         return _summary("computed", record) | {"record": record.to_json()}
     store = Store(job.store)
     try:
@@ -53,7 +53,7 @@ def _handled(job: Job, pipe: Connection) -> dict[str, Any]:
             known = store.read(job.cell, claimed=True)
             if known is not None and written(known) != job.stale:
                 return _summary("known", known)
-            record = execute(job, lambda: _tell(pipe, "begun"))
+            record = execute(job, lambda: _send(pipe, "begun"))
             store.write(record)
             return _summary("written", record)
     except StoreError as error:
@@ -65,7 +65,7 @@ def _summary(event: str, record: Record) -> dict[str, Any]:
     return {"event": event, "status": record.status, "reason": record.reason, "seconds": total}
 
 
-def _tell(pipe: Connection, event: str, **more: Any) -> None:
+def _send(pipe: Connection, event: str, **more: Any) -> None:
     pipe.send_bytes(json.dumps({"event": event, **more}).encode())
 
 

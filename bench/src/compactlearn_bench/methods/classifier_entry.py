@@ -45,7 +45,7 @@ class ClassifierEntry:
         Parameters
         ----------
         given : mapping
-            What a spec says beside the method's name.
+            The settings of the method in a spec.
         """
         model = self.make()
         if not all(callable(getattr(model, name, None)) for name in ("fit", "get_params")):

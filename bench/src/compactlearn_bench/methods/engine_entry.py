@@ -51,7 +51,7 @@ class EngineEntry:
     "nested": the inner folds are a shuffled K-fold by average precision; all configurations are
     tried, or with ``search="coordinate"`` those of the paper's search over the ratios, from the
     label ratio of ``centre``. Where the label ridge only divides the scores (no offset), average
-    precision cannot tell its values apart, and the first is taken. Seconds of fitting and
+    precision does not depend on it, and the first value is selected. Seconds of fitting and
     predicting are those of the last fit. Metrics of probabilities are not defined for "paper", nor
     where the classifier has none.
     """
@@ -171,8 +171,8 @@ class EngineEntry:
         judged.flush()
         values = judged.values
         if judged.judges.needs_probabilities and hasattr(model, "predict_proba"):
-            chances = model.predict_proba(task.X_test)
-            known = judged.judges.of_probabilities(chances[None])
+            probabilities = model.predict_proba(task.X_test)
+            known = judged.judges.of_probabilities(probabilities[None])
             values = np.where(np.isnan(values), known, values)
         details = self._said(task, own, shape, n_tried) | {
             "inner_score": inner,
@@ -198,7 +198,7 @@ class EngineEntry:
         estimator: CompactClassifier,
     ) -> tuple[dict[str, Any], float | None, int]:
         """The best configuration, its score on the inner folds, and how many were tried."""
-        tried = _told_apart(estimator, grid)
+        tried = _without_equal_ridges(estimator, grid)
         searched = clone(estimator).set_params(decoder="linear")
         folds = KFold(own["inner_folds"], shuffle=True, random_state=task.inner_seed)
         if own.get("search") == "coordinate":
@@ -262,10 +262,10 @@ def _solved_together(
     return solved, list(served.values())
 
 
-def _told_apart(
+def _without_equal_ridges(
     estimator: CompactClassifier, grid: Sequence[Configuration]
 ) -> list[dict[str, Any]]:
-    """The grid without label ridges that average precision cannot tell from the first."""
+    """Return the grid without label ridges that have the average precision of the first."""
     first = grid[0].get("label_ridge") if _has_no_offset(estimator) else None
     return [dict(one) for one in grid if first is None or one["label_ridge"] == first]
 

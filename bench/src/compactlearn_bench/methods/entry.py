@@ -32,7 +32,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What an entry found; the fields are those of a `Record`."""
+    """Result of an entry; the fields are those of a `Record`."""
 
     configurations: Sequence[Mapping[str, Any]]
     values: NDArray[np.float64]  # (n_configurations, n_metrics)
@@ -55,7 +55,7 @@ class Entry(Protocol):
         Parameters
         ----------
         given : mapping
-            What a spec says beside the method's name.
+            The settings of the method in a spec.
         """
         ...
 

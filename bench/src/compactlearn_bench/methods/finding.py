@@ -56,7 +56,7 @@ def entry(name: str) -> Entry:
 def own_entry(path: str, folder: Path | None = None) -> Entry:
     """A method of the user's own, "package.module:object"; its module may lie in `folder`."""
     module, _, attributes = path.partition(":")
-    # At the end of the list: a module beside the spec must not hide an installed one.
+    # At the end of the list: a module next to the spec must not hide an installed one.
     if folder is not None and str(folder) not in sys.path:
         sys.path.append(str(folder))
     try:
@@ -66,7 +66,7 @@ def own_entry(path: str, folder: Path | None = None) -> Entry:
     except Exception as error:  # a module that is imported may do anything
         raise ValueError(
             f"The estimator {path!r} cannot be imported ({type(error).__name__}: {error}); write "
-            '"package.module:object", and install the package or put the module beside the spec.'
+            '"package.module:object", and install the package or put the module next to the spec.'
         ) from error
     return _as_entry(found, f"the estimator {path!r}")
 

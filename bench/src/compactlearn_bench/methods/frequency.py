@@ -1,4 +1,4 @@
-"""How well rare labels are predicted, and how well common ones."""
+"""Scores of rare and of common labels."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "levels": Setting((4,), (Integer(1),), listed=True),
         "n_trees": Setting(100, (Integer(1),)),
         "loss": Setting("squared", (Choice("squared", "logistic"),)),
-        # those of rivals, and of the estimator that chooses by itself
+        # of baselines, and of the estimator that selects a model by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
         "trees": Setting(500, (Integer(1),)),
         "chains": Setting(5, (Integer(1),)),

@@ -1,4 +1,4 @@
-"""What the entries share: a clock, scores judged in batches, and the choice by inner folds."""
+"""Parts that entries share: a clock, scores judged in batches, the choice by inner folds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ __all__ = [
     "Clock",
     "JudgedGrid",
     "best_place",
-    "chances_of",
     "inner_means",
     "n_parameters",
     "pickled_bytes",
+    "probabilities_of",
 ]
 
 # Scores judged together: so many that calls do not count, so few that they stay in the cache.
@@ -114,12 +114,12 @@ def inner_means(
     return means.tolist()
 
 
-def chances_of(model: Any, X: Any) -> NDArray[np.float64] | None:
+def probabilities_of(model: Any, X: Any) -> NDArray[np.float64] | None:
     """Probabilities (N, M) of a fitted classifier; None where it has none."""
     if not callable(getattr(model, "predict_proba", None)):
         return None
-    chances = predicted_probabilities(model, X)
-    return np.asarray(chances.toarray() if sparse.issparse(chances) else chances)
+    probabilities = predicted_probabilities(model, X)
+    return np.asarray(probabilities.toarray() if sparse.issparse(probabilities) else probabilities)
 
 
 def n_parameters(model: Any) -> int:

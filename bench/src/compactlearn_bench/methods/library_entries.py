@@ -1,13 +1,13 @@
 """The methods that take part in the benchmark, made of the rows of the table of methods.
 
-The paper's methods, and beside them
+The paper's methods, and
 
 * CMLL with decisions or a decoder that are learnt: "CMLL+f1", "CMLL+logistic", "k-CMLL+logistic",
-  and their rival "BR-logistic", one logistic regression for each label;
+  and the baseline "BR-logistic", one logistic regression for each label;
 * "Shortlist", sparse classifiers for a compact model's candidates;
 * CMLL with each completion: "CMLL/none", "CMLL/variance", "CMLL/random", "CMLL/krylov";
 * the controls of `controls`: "RRR", "PCA+ridge", "Random P", "MDDM+CMLL_y";
-* in `rivals` what else is in use, and "Auto", which chooses among the library's own.
+* in `baselines` other methods in common use, and "Auto", which chooses among the library's own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many numbers a model must keep to predict, from the shape alone.
+"""Number of parameters that a model needs to predict, from the shape alone.
 
 A linear model goes from D inputs over d projected features and m codes to M labels; either step
 between may be missing. Neighbouring matrices can be multiplied out beforehand, so what must be kept
@@ -72,7 +72,7 @@ def landmark_numbers(X: Any, n_landmarks: int) -> int:
 
 @dataclass(frozen=True)
 class TaskShape:
-    """What the size of a model depends on beside its configuration."""
+    """Shape of a task, which decides the size of a model together with its configuration."""
 
     n_features: int
     n_labels: int
@@ -96,7 +96,7 @@ class TaskShape:
         return linear_parameters(self.n_inputs, self.n_labels, d, m)
 
     def components(self, one: Configuration) -> tuple[int | None, int | None]:
-        """Of features and labels, as asked for; where the rank is lower, the model has fewer."""
+        """Return the requested components of features and labels; a lower rank gives fewer."""
         d, m = (one.get(name) for name in ("n_feature_components", "n_label_components"))
         return (
             _count(d, self.n_inputs, min(self.n_inputs, self.n_labels), self.n_features),
@@ -110,7 +110,7 @@ class TaskShape:
 def within(
     owner: str, grid: Sequence[Configuration], shape: TaskShape, bound: Any
 ) -> list[dict[str, Any]]:
-    """The configurations of at most so many numbers; "cmll": as many as ``CMLLClassifier()`` has,
+    """Return the configurations within a size budget; "cmll": that of ``CMLLClassifier()``,
     for which as many codes as its automatic number decide, since d = m."""
     if bound == "cmll":
         m = auto_size(shape.n_labels)

@@ -1,4 +1,4 @@
-"""The paper's methods with the conventions that its published figures show."""
+"""The paper's methods with the conventions that its published scores show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compactlearn_bench.methods.kernel_regressor import KernelRegressor
 __all__ = ["as_printed", "made"]
 
 # A ridge without an intercept and with the penalty that the public program of PLST and CPLST has:
-# so the figures of plain ridge come back (docs/results/paper.md, "As printed").
+# so the scores of plain ridge come back (docs/results/paper.md, "As printed").
 _RIDGE = {"alpha": 0.1}
 # No constant enters by the labels either: they are not centred, nor is their mean added again.
 _PLST = {**_RIDGE, "offset": "none"}
@@ -21,13 +21,13 @@ _PRINTED: Mapping[str, Mapping[str, Any]] = {
     "PLST": _PLST,
     "CPLST": _PLST,
     # The first public version of FaIE's program; with a larger one its balance would choose
-    # principal directions of the features, which the figures rule out.
+    # principal directions of the features, which the scores rule out.
     "FaIE": {**_RIDGE, "ridge": 1e-6},
 }
 
 
 def as_printed(name: str, **params: Any) -> Any:
-    """Return a method of the paper's tables as its figures have it.
+    """Return a method of the paper's tables as its scores have it.
 
     As ``compactlearn.method`` with the protocol "paper", with a ridge without an intercept whose
     penalty is 0.1, labels that PLST and CPLST do not centre, a penalty of 1e-6 in FaIE's hat

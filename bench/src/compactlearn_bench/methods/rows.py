@@ -1,6 +1,6 @@
-"""What a spec may change of the rows of a fold, whatever the method.
+"""Changes of the rows of a fold that a spec may ask for, whatever the method.
 
-The paper's figures need it: some of its sets are not the ones that it names
+The paper's scores need it: some of its sets are not the ones that it names
 (docs/results/paper.md, "As printed").
 """
 

@@ -22,10 +22,10 @@ from compactlearn_bench.methods.grids import (
 from compactlearn_bench.methods.judging import (
     Clock,
     best_place,
-    chances_of,
     inner_means,
     n_parameters,
     pickled_bytes,
+    probabilities_of,
 )
 from compactlearn_bench.methods.table import MethodRow
 
@@ -40,14 +40,14 @@ class Reading:
     """The fit of a classifier and the values that a record keeps of it.
 
     Where scores are not `probable`, metrics that need probabilities are of its ``predict_proba``,
-    or not defined if it has none. `told` is for records under "nested", in plain values.
+    or not defined if it has none. `details` is for records under "nested", in plain values.
     """
 
     fit: Callable[[Any, Any, Any], Any] = lambda model, X, Y: model.fit(X, Y)
     numbers: Callable[[Any], int] = n_parameters
     scores: Callable[[Any, Any], Any] = lambda model, X: model.decision_function(X)
     probable: bool = False
-    told: Callable[[Any], dict[str, Any]] = lambda model: {}
+    details: Callable[[Any], dict[str, Any]] = lambda model: {}
 
 
 @dataclass(frozen=True)
@@ -117,17 +117,17 @@ def answer_by_single_fits(
             with predicting:
                 scores = np.asarray(reading.scores(model, task.X_test))
                 labels = _dense(model.predict(task.X_test)) > 0
-            chances = None
+            probabilities = None
             if judges.needs_probabilities:
-                chances = scores if reading.probable else chances_of(model, task.X_test)
-            given = None if chances is None else chances[None]
+                probabilities = scores if reading.probable else probabilities_of(model, task.X_test)
+            given = None if probabilities is None else probabilities[None]
             rows.append(judges(scores[None], labels[None], given)[0])
             sizes.append(reading.numbers(model))
         answer = Answer(grid, np.array(rows), sizes, fitting.seconds, predicting.seconds, details)
         if task.selection == "paper":
             return answer
         details["by_frequency"] = by_frequency(task.Y_train, task.Y_test, scores, labels)
-        details |= reading.told(model)
+        details |= reading.details(model)
         return replace(answer, search_seconds=searching.seconds, model_bytes=pickled_bytes(model))
 
 

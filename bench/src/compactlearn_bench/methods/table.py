@@ -201,7 +201,7 @@ _OF_FEATURES: tuple[MethodRow, ...] = (
     MethodRow(
         "MLSI",
         "related",
-        "Features are projected to directions that tell both features and labels of a row.",
+        "Features are projected to directions that predict both features and labels of a row.",
         axes=("feature_ratios", "alphas"),
     ),
     MethodRow(
@@ -285,7 +285,7 @@ _OF_THEIR_OWN: tuple[MethodRow, ...] = (
     MethodRow(
         "DeepCMLL",
         "related",
-        "CMLL with a network beside each of its linear encoders, which begins as CMLL and is "
+        "CMLL with a network added to each of its linear encoders, which begins as CMLL and is "
         "never below it on the training objective.",
         axes=("label_ratios", "alphas"),
         options=("max_epochs", "learning_rate", "device"),
@@ -324,7 +324,7 @@ def _completed(completion: str, words: str) -> MethodRow:
     )
 
 
-_BESIDE = (
+_LIBRARY = (
     MethodRow(
         "CMLL+f1",
         "other",
@@ -405,65 +405,65 @@ _BESIDE = (
     ),
 )
 
-_RIVALS = "compactlearn_bench.methods.rivals"
+_BASELINES = "compactlearn_bench.methods.baselines"
 _SIX = tuple(10.0**k for k in range(-3, 3))
 
 _OF_OTHERS = (
     MethodRow(
         "Linear SVM",
         "other",
-        "Rival: one linear support vector machine for each label on all features (one-vs-rest).",
+        "Baseline: one linear support vector machine for each label on all features (one-vs-rest).",
         axes=("Cs",),
         defaults={"Cs": _SIX},
-        made_by=f"{_RIVALS}:linear_svm",
+        made_by=f"{_BASELINES}:linear_svm",
     ),
     MethodRow(
         "Chains",
         "other",
-        "Rival: the mean of several chains of logistic regressions, in which each label is a "
+        "Baseline: the mean of several chains of logistic regressions, in which each label is a "
         "feature of the next, with one-vs-rest's penalty.",
         axes=("Cs",),
         options=("chains",),
         defaults={"Cs": _SIX},
-        made_by=f"{_RIVALS}:chains",
+        made_by=f"{_BASELINES}:chains",
     ),
     MethodRow(
         "Random forest",
         "other",
-        "Rival: one forest of trees for all labels together, on bootstrap samples.",
+        "Baseline: one forest of trees for all labels together, on bootstrap samples.",
         options=("trees",),
-        made_by=f"{_RIVALS}:random_forest",
+        made_by=f"{_BASELINES}:random_forest",
     ),
     MethodRow(
         "Extra trees",
         "other",
-        "Rival: one forest of trees for all labels together, with splits drawn at random.",
+        "Baseline: one forest of trees for all labels together, with splits drawn at random.",
         options=("trees",),
-        made_by=f"{_RIVALS}:extra_trees",
+        made_by=f"{_BASELINES}:extra_trees",
     ),
     MethodRow(
         "LightGBM",
         "other",
-        "Rival: gradient boosting of trees, one model for each label.",
-        made_by=f"{_RIVALS}:lightgbm",
+        "Baseline: gradient boosting of trees, one model for each label.",
+        made_by=f"{_BASELINES}:lightgbm",
     ),
     MethodRow(
         "ML-kNN",
         "other",
-        "Rival: the labels of the most similar training rows, weighed by Bayes' rule.",
+        "Baseline: the labels of the most similar training rows, weighed by Bayes' rule.",
         axes=("neighbours",),
-        made_by=f"{_RIVALS}:ml_knn",
+        made_by=f"{_BASELINES}:ml_knn",
     ),
     MethodRow(
         "Auto",
         "other",
         "The library's choice among its own classifiers, made by itself within the training rows.",
         options=("size_budget", "time_budget"),
-        made_by=f"{_RIVALS}:auto",
+        made_by=f"{_BASELINES}:auto",
     ),
 )
 
 #: Every method by its name, in the order of the paper's tables and then of the others.
 ROWS: dict[str, MethodRow] = {
-    row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_RELATED, *_BESIDE, *_OF_OTHERS)
+    row.name: row for row in (*_LINEAR, *_WITH_KERNEL, *_RELATED, *_LIBRARY, *_OF_OTHERS)
 }

@@ -1,6 +1,6 @@
-"""What a finished cell of a benchmark is, how it is stored, and what many of them say together."""
+"""Records of finished cells of a benchmark: their format, their storage, their statistics."""
 
-from compactlearn_bench.records.aggregate import LOSSES, Figure, Gap, Grid, Results, aggregate
+from compactlearn_bench.records.aggregate import LOSSES, Gap, Grid, Results, Score, aggregate
 from compactlearn_bench.records.packed import Growth
 from compactlearn_bench.records.record import (
     SELECTIONS,
@@ -17,13 +17,13 @@ __all__ = [
     "LOSSES",
     "SELECTIONS",
     "Cell",
-    "Figure",
     "Gap",
     "Grid",
     "Growth",
     "Record",
     "RecordError",
     "Results",
+    "Score",
     "Selection",
     "Status",
     "Store",

@@ -1,4 +1,4 @@
-"""From the records of single folds to one figure for each data set, method and metric.
+"""From the records of single folds to one score for each data set, method and metric.
 
 A `Results` knows one selection. "paper" and "nested" answer different questions, so there is no
 function here that would take both: ask `aggregate` twice.
@@ -21,15 +21,15 @@ from compactlearn_bench.records.grouping import grouped, incomplete
 from compactlearn_bench.records.record import SELECTIONS, Record, Selection
 from compactlearn_bench.records.significance import mean_and_std
 
-__all__ = ["LOSSES", "Figure", "Gap", "Grid", "Results", "aggregate"]
+__all__ = ["LOSSES", "Gap", "Grid", "Results", "Score", "aggregate"]
 
 #: Metrics of which less is better; of all others, more is.
 LOSSES = frozenset(name for name, metric in METRICS.items() if not metric.greater_is_better)
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One cell of a table.
+class Score:
+    """Scores of the folds in one cell of a table.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Figure:
     configurations : tuple of mappings
         For "paper" the one that is reported, for "nested" that of each fold.
     sizes : tuple of int
-        Numbers that the model of each fold keeps; empty where not recorded.
+        Number of parameters of the model of each fold; empty where not recorded.
     """
 
     selection: Selection
@@ -62,7 +62,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Gap:
-    """A cell that has no figure, and why."""
+    """A cell that has no score, and why."""
 
     selection: Selection
     dataset: str
@@ -91,14 +91,14 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)  # holds arrays
 class Results:
-    """All figures of one selection; what is incomplete is a `Gap` and never an average.
+    """All scores of one selection; what is incomplete is a `Gap` and never an average.
 
     Parameters
     ----------
     selection : "paper" or "nested"
     datasets, methods, metrics : tuple of str
         In the order of the alphabet.
-    cells : mapping from (selection, dataset, method, metric) to Figure or Gap
+    cells : mapping from (selection, dataset, method, metric) to Score or Gap
     grids : mapping from (dataset, method) to Grid
     seconds : mapping from (dataset, method) to the seconds of fitting in each fold
     by_frequency : mapping from (dataset, method) to group to metric to value
@@ -114,7 +114,7 @@ class Results:
     datasets: tuple[str, ...]
     methods: tuple[str, ...]
     metrics: tuple[str, ...]
-    cells: Mapping[tuple[str, str, str, str], Figure | Gap]
+    cells: Mapping[tuple[str, str, str, str], Score | Gap]
     grids: Mapping[tuple[str, str], Grid]
     seconds: Mapping[tuple[str, str], tuple[float, ...]]
     by_frequency: Mapping[tuple[str, str], Mapping[str, Mapping[str, float]]]
@@ -123,8 +123,8 @@ class Results:
     versions: Mapping[str, tuple[str, ...]]
     n_records: int
 
-    def cell(self, dataset: str, method: str, metric: str) -> Figure | Gap | None:
-        """A figure, a gap with its reason, or None if nobody asked for it.
+    def cell(self, dataset: str, method: str, metric: str) -> Score | Gap | None:
+        """Return a score, a gap with its reason, or None if it was not asked for.
 
         Parameters
         ----------
@@ -133,8 +133,8 @@ class Results:
         """
         return self.cells.get((self.selection, dataset, method, metric))
 
-    def figure(self, dataset: str, method: str, metric: str) -> Figure | None:
-        """A figure, or None.
+    def score(self, dataset: str, method: str, metric: str) -> Score | None:
+        """Return a score, or None.
 
         Parameters
         ----------
@@ -142,11 +142,11 @@ class Results:
             Their names, as the records have them.
         """
         found = self.cell(dataset, method, metric)
-        return found if isinstance(found, Figure) else None
+        return found if isinstance(found, Score) else None
 
-    def figures(self) -> list[Figure]:
-        """All that there are."""
-        return [cell for cell in self.cells.values() if isinstance(cell, Figure)]
+    def scores(self) -> list[Score]:
+        """Return all scores."""
+        return [cell for cell in self.cells.values() if isinstance(cell, Score)]
 
     def gaps(self) -> list[Gap]:
         """All that are missing."""
@@ -173,7 +173,7 @@ def aggregate(
     ValueError
         If the records hold two different questions under one name (other settings, rows or seed
         for the same data set and method), two answers to one question, or methods that met
-        different folds of a data set: none of these can stand side by side in a table.
+        different folds of a data set: none of these can be compared in a table.
     """
     if selection not in SELECTIONS:
         raise ValueError(
@@ -184,7 +184,7 @@ def aggregate(
     metrics = _metrics(groups.values())
     if losses is None:
         losses = [metric for metric in metrics if not greater_is_better(metric)]
-    cells: dict[tuple[str, str, str, str], Figure | Gap] = {}
+    cells: dict[tuple[str, str, str, str], Score | Gap] = {}
     grids, seconds, by_frequency = {}, {}, {}
     for (dataset, method), group in groups.items():
         trouble = incomplete(group)
@@ -195,7 +195,7 @@ def aggregate(
         for metric in metrics:
             where = (selection, dataset, method, metric)
             cells[where] = (
-                _figure(group, grids[dataset, method], metric, metric in losses)
+                _score(group, grids[dataset, method], metric, metric in losses)
                 if trouble is None
                 else Gap(*where, trouble)
             )
@@ -229,7 +229,7 @@ def _metrics(groups: Iterable[Sequence[Record]]) -> list[str]:
 
 
 def _grid(group: Sequence[Record]) -> Grid:
-    """What all folds have in common, aligned."""
+    """Return the configurations that all folds have in common, aligned."""
     metrics = [name for name in group[0].metrics if all(name in r.metrics for r in group)]
     places = _common_places(group)
     values = [
@@ -286,7 +286,7 @@ def _aligned_details(
     return found
 
 
-def _figure(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Figure | Gap:
+def _score(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Score | Gap:
     cell = group[0].cell
     where = (cell.selection, cell.dataset, cell.method, metric)
     if metric not in grid.metrics:
@@ -305,7 +305,7 @@ def _figure(group: Sequence[Record], grid: Grid, metric: str, loss: bool) -> Fig
         else tuple(record.configurations[0] for record in group)
     )
     sizes = tuple(grid.sizes[:, best].tolist()) if grid.sizes.size else ()
-    return Figure(*where, tuple(values[:, best].tolist()), chosen, sizes)
+    return Score(*where, tuple(values[:, best].tolist()), chosen, sizes)
 
 
 def _seconds(group: Sequence[Record]) -> tuple[float, ...]:

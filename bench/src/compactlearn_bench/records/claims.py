@@ -1,4 +1,4 @@
-"""Who works on what: a lock file for each cell, held by the process that computes it.
+"""Claims on cells: a lock file for each cell, locked by the process that computes it.
 
 The kernel drops the lock when its holder ends, however it ends, so nobody has to judge whether a
 claim is still meant. The file itself is removed by whoever holds the lock; a process that opened

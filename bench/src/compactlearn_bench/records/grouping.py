@@ -1,4 +1,4 @@
-"""Which records belong together, and which must not stand side by side."""
+"""Which records belong together, and which must not be compared."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _check_same_question(known: Record, new: Record) -> None:
 
 
 def _question(record: Record) -> dict[str, str]:
-    """What must be the same in all folds, part by part."""
+    """Return the parts that must be the same in all folds."""
     whole = record.cell.as_dict()
     parts = {name: whole[name] for name in ("n_folds", "seed", "rows")}
     text = {name: json.dumps(value, sort_keys=True) for name, value in parts.items()}
@@ -59,7 +59,7 @@ def _question(record: Record) -> dict[str, str]:
 
 
 def _one_answer(known: Record | None, new: Record) -> Record:
-    """Of two records of one cell: the finished one, or either if they say the same."""
+    """Return the finished one of two records of one cell, or either if they are equal."""
     if known is None or (known.status != "done" and new.status == "done"):
         return new
     if new.status == "done" and known.answer() != new.answer():

@@ -1,6 +1,6 @@
-"""What many data sets say about many methods: ranks and the tests that rest on them.
+"""Ranks of many methods over many data sets, and the tests based on them.
 
-Scores are arrays of shape (n_datasets, n_methods), one figure for each; rank 1 is the best.
+Scores are arrays of shape (n_datasets, n_methods), one score for each; rank 1 is the best.
 
 References
 ----------
@@ -205,7 +205,7 @@ def _gains(
     first, second = np.asarray(reference, np.float64), np.asarray(other, np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(
-            "Two methods are compared by one figure each on the same data sets; got arrays of "
+            "Two methods are compared by one score each on the same data sets; got arrays of "
             f"shape {first.shape} and {second.shape}. Leave out what one of them lacks."
         )
     return first - second if greater_is_better else second - first

@@ -2,7 +2,7 @@
 
 A cell says everything that decides the answer, and nothing else, so that its digest names the
 answer: a record found under that name need not be computed again. What differs from run to run
-without being an answer (seconds, bytes, the machine) stands apart, under "circumstances".
+without being an answer (seconds, bytes, the machine) is kept separately, under "circumstances".
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)  # holds an array
 class Record:
-    """What came out of a cell.
+    """Result of a cell.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class Record:
     values : ndarray of shape (n_configurations, n_metrics)
         On the test rows, in the metric's own direction; NaN where a metric is not defined.
     sizes : sequence of int
-        How many numbers the model of each configuration must keep to predict.
+        Number of parameters of the model of each configuration.
     details : mapping
         Anything more, in plain values: what inner folds said, results by label frequency,
         dependence and recovery of each configuration.
@@ -183,7 +183,7 @@ class Record:
     circumstances: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, metric: str, configuration: int = 0) -> float:
-        """One figure.
+        """One score.
 
         Parameters
         ----------

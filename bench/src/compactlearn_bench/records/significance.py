@@ -1,4 +1,4 @@
-"""What the scores of a few folds say about two methods, and how far they can say it.
+"""Comparison of two methods by their scores on a few folds, and the power of the tests.
 
 Every function is pure: scores in, numbers out. In a comparison the *reference* is the method that a
 table is about; "better" always means that the reference is.
@@ -77,7 +77,7 @@ def paired_t_test(
     """The paper's mark: a two-sided t-test of the differences, fold by fold.
 
     Equal scores on all folds give no mark. Differences that are all the same and not zero leave
-    no room for chance: p = 0.
+    no variation: p = 0.
 
     >>> paired_t_test([0.8, 0.8, 0.9], [0.5, 0.6, 0.6]).mark
     'better'
@@ -115,7 +115,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """p-values adjusted for how many there are; NaN stays NaN and is not counted.
 
     Holm's step-down: the smallest times n, the next times n - 1, and so on, never falling. To
-    reject what is at most `level` then bounds the chance of any false rejection by it.
+    reject what is at most `level` then bounds the probability of any false rejection by it.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]

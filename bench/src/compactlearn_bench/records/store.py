@@ -37,7 +37,7 @@ class Store:
     Parameters
     ----------
     folder : path
-    tell : callable, optional
+    warn : callable, optional
         Receives a sentence about each file that is no record; by default it is a warning.
 
     Examples
@@ -51,10 +51,10 @@ class Store:
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], tell: Callable[[str], None] = warn_user
+        self, folder: str | os.PathLike[str], warn: Callable[[str], None] = warn_user
     ) -> None:
         self.folder = Path(folder)
-        self._tell = tell
+        self._warn = warn
         self.cells = self.folder / "cells"
         self.claims = self.folder / "claims"
         self.quarantine = self.folder / "quarantine"
@@ -103,14 +103,14 @@ class Store:
         return self._read(self.path(cell), claimed)
 
     def status(self, cell: Cell) -> str | None:
-        """How a cell ended; None if it has no record that can be read. Changes nothing.
+        """Return the status of a cell; None if it has no record that can be read. Changes nothing.
 
         Parameters
         ----------
         cell : Cell
             The question that the record answers.
         """
-        record = _peeked(self.path(cell), self._tell)
+        record = _peeked(self.path(cell), self._warn)
         return None if record is None else record.status
 
     def records(self) -> Iterator[Record]:
@@ -152,10 +152,10 @@ class Store:
         cell : Cell
             The question that the record answers.
         """
-        with ExitStack() as held:
+        with ExitStack() as claims:
             try:
                 self.claims.mkdir(parents=True, exist_ok=True)
-                mine = held.enter_context(claim(self._lock(cell.name)))
+                mine = claims.enter_context(claim(self._lock(cell.name)))
             except OSError as error:
                 raise _unwritable(self.folder, error) from error
             yield mine
@@ -214,9 +214,9 @@ class Store:
                     return _parsed(path)
                 except RecordError as error:
                     where = self._set_aside(path) if mine else None
-                    self._tell(_refusal(path, error, where))
+                    self._warn(_refusal(path, error, where))
         except OSError:  # records on a medium that cannot be written are still read
-            self._tell(_refusal(path, reason, None))
+            self._warn(_refusal(path, reason, None))
         return None
 
     def _set_aside(self, path: Path) -> Path | None:
@@ -246,7 +246,7 @@ class Store:
 
 def open_records(
     path: str | os.PathLike[str],
-    tell: Callable[[str], None] = warn_user,
+    warn: Callable[[str], None] = warn_user,
     *,
     limits: Growth | None = None,
 ) -> Iterator[Record]:
@@ -256,7 +256,7 @@ def open_records(
     ----------
     path : str or path
         The folder or the file.
-    tell : callable, optional
+    warn : callable, optional
         Receives a sentence about each file of a folder that is no record; by default a warning.
     limits : Growth, optional
         How far a packed file may expand.
@@ -276,7 +276,7 @@ def open_records(
                 f"The folder {path} holds no records: it has no folder 'cells' in it; name the "
                 "folder that 'compactlearn bench --store' was given, or a packed file."
             )
-        return _readable(path / "cells", tell)
+        return _readable(path / "cells", warn)
     if not path.exists():
         raise FileNotFoundError(
             f"There are no records at {path}; name a folder that 'compactlearn bench' wrote, or a "
@@ -285,19 +285,19 @@ def open_records(
     return read_packed(path, limits)
 
 
-def _readable(cells: Path, tell: Callable[[str], None]) -> Iterator[Record]:
+def _readable(cells: Path, warn: Callable[[str], None]) -> Iterator[Record]:
     for path in sorted(cells.glob("*.json")):
-        record = _peeked(path, tell)
+        record = _peeked(path, warn)
         if record is not None:
             yield record
 
 
-def _peeked(path: Path, tell: Callable[[str], None]) -> Record | None:
-    """The record, if there is one; a file that is none stays where it is, and is told of."""
+def _peeked(path: Path, warn: Callable[[str], None]) -> Record | None:
+    """Return the record, or None with a warning if the file is no record; it stays in place."""
     try:
         return _parsed(path)
     except RecordError as error:
-        tell(_refusal(path, error, None))
+        warn(_refusal(path, error, None))
         return None
 
 
@@ -305,9 +305,10 @@ def _unwritable(place: Path, error: OSError) -> StoreError:
     remedy = "check the name and who may write there"
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "make room there and run the same command again; what is recorded stays"
-    told = StoreError(f"Nothing can be written to {place} ({error.strerror or error}); {remedy}.")
-    told.errno = error.errno
-    return told
+    reason = error.strerror or error
+    refused = StoreError(f"Nothing can be written to {place} ({reason}); {remedy}.")
+    refused.errno = error.errno
+    return refused
 
 
 def _parsed(path: Path) -> Record | None:
@@ -316,12 +317,12 @@ def _parsed(path: Path) -> Record | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        told = StoreError(
+        refused = StoreError(
             f"The record {path} cannot be read ({error.strerror or error}); check what it is and "
             "who may read it."
         )
-        told.errno = error.errno
-        raise told from error
+        refused.errno = error.errno
+        raise refused from error
     if record.cell.name != path.stem:
         raise RecordError(f"it answers another question, {record.cell.name}")
     return record

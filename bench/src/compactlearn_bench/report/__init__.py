@@ -97,7 +97,7 @@ def to_latex(records: Iterable[Record], *, selections: Sequence[Selection] | Non
 def summary_markdown(
     records: Iterable[Record], *, selections: Sequence[Selection] | None = None
 ) -> str:
-    """The findings in words and a few tables.
+    """Return the findings as sentences and a few tables.
 
     Parameters
     ----------

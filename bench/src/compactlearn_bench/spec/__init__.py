@@ -1,1 +1,1 @@
-"""What a benchmark shall run: from a TOML file to cells."""
+"""Specification of a benchmark: from a TOML file to cells."""

@@ -61,7 +61,7 @@ def cells_of(spec: Spec) -> list[Cell]:
         if (data, method.shown) in settings
         for selection in spec.selections
     ]
-    # The same set may stand in a spec twice, once for some of the methods.
+    # The same set may be in a spec twice, once for some of the methods.
     return list({cell.digest: cell for cell in cells}.values())
 
 

@@ -167,7 +167,7 @@ def parse_spec(
     for name in shown:
         if shown.count(name) > 1:
             raise SpecError(
-                f"The method {name!r} stands in the spec more than once; give each a name of its "
+                f"The method {name!r} is in the spec more than once; give each a name of its "
                 "own by 'as'."
             )
     datasets = tuple(
@@ -268,7 +268,7 @@ def _named_data(name: Any, data_home: Path | None) -> SpecDataset:
 
 
 def _check_one_meaning(datasets: Iterable[SpecDataset]) -> None:
-    """The same set may stand in a spec twice, but a name means one set."""
+    """Check that a name means one set; the same set may be in a spec twice."""
     known: dict[str, SpecDataset] = {}
     for data in datasets:
         other = known.setdefault(data.name, data)

@@ -12,7 +12,7 @@ _UNITS = {"B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 
 
 class SpecError(ValueError):
-    """What is wrong with a spec, in a sentence."""
+    """A mistake in a spec; the text is a sentence."""
 
 
 def known_keys(
@@ -64,7 +64,7 @@ def words_of(
     if key not in found and default is not None:
         return default
     words, known = list_of(found, key), list(known)
-    for word in words:
+    for word in list(words):
         if word not in known or words.count(word) > 1:
             raise SpecError(
                 f"The key {key!r} must list some of {', '.join(known)}, each once; got {word!r} "

@@ -40,7 +40,7 @@ class Forked:
 
 
 def fork_worker():
-    """What `compactlearn_bench.harness.guard.launch` returns."""
+    """Return what `compactlearn_bench.harness.guard.launch` returns."""
     ours, theirs = Pipe()
     reading, writing = os.pipe()
     errors = tempfile.TemporaryFile()  # noqa: SIM115, closed with the worker

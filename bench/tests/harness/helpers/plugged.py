@@ -32,7 +32,7 @@ def note(task):
 
 
 class Method:
-    """Any figure that depends on the rows, on the seed and on the common generator."""
+    """Any score that depends on the rows, on the seed and on the common generator."""
 
     def settings(self, given):
         return {"pause": 0.01} | dict(given)
@@ -44,9 +44,9 @@ class Method:
         note(task)
         self.misbehave(task)
         time.sleep(task.settings["pause"])
-        figure = float(task.X_train.sum()) % 1 + float(task.Y_test.sum())
-        figure += np.random.rand()  # noqa: NPY002, methods that draw so must be repeatable too
-        values = np.full((2, len(task.metrics)), figure)
+        score = float(task.X_train.sum()) % 1 + float(task.Y_test.sum())
+        score += np.random.rand()  # noqa: NPY002, methods that draw so must be repeatable too
+        values = np.full((2, len(task.metrics)), score)
         values[1] += task.seed % 97
         n = 1 if task.selection == "nested" else 2
         tried, sizes = [{"a": 1}, {"a": 2}], [1, 2]
@@ -74,16 +74,16 @@ class Slow(Method):
 
 class Greedy(Method):
     def misbehave(self, task):
-        held = [np.ones(2**22) for _ in range(20)]  # 32 MiB each
+        memory = [np.ones(2**22) for _ in range(20)]  # 32 MiB each
         time.sleep(60)
-        del held
+        del memory
 
 
 class Delegating(Method):
     """Holds little itself."""
 
     def misbehave(self, task):
-        hold = "held = b'1' * (640 << 20); import time; time.sleep(60)"
+        hold = "memory = b'1' * (640 << 20); import time; time.sleep(60)"
         subprocess.run([sys.executable, "-c", hold], check=False)
 
 
@@ -140,7 +140,7 @@ class Careless(Method):
 
 
 class Drawing(Method):
-    """A figure of everything that can be drawn from without a seed of one's own."""
+    """A score of everything that can be drawn from without a seed of one's own."""
 
     def answer(self, task):
         threads = max((pool["num_threads"] for pool in threadpool_info()), default=1)

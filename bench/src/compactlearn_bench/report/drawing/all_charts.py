@@ -60,13 +60,13 @@ def agreement_chart(results: Results, tables: Sequence[MetricTable]) -> Chart | 
         Dot(
             entry.published.mean,
             f"{entry.method} on {entry.dataset}, {title(entry.metric)}: ours "
-            f"{number(entry.figure.mean)}, published {number(entry.published.mean)}",
+            f"{number(entry.score.mean)}, published {number(entry.published.mean)}",
             metrics.index(entry.metric),
-            entry.figure.mean,
+            entry.score.mean,
         )
         for table in tables
         for entry in table.ordered()
-        if entry.figure is not None and entry.published is not None
+        if entry.score is not None and entry.published is not None
     ]
     if not dots:
         return None
@@ -77,14 +77,14 @@ def agreement_chart(results: Results, tables: Sequence[MetricTable]) -> Chart | 
         results.selection,
         None,
         (),
-        "Ours against the published figures",
+        "Ours against the published scores",
         "One point for each published cell that the records cover; on the line they are equal.",
         partial(scatter, dots=dots, x_title="published mean", y_title="our mean", styles=styles),
     )
 
 
 def distance_chart(results: Results, tables: Sequence[MetricTable]) -> Chart | None:
-    """How far our means are from the published ones, metric by metric."""
+    """Return the chart of distances between our means and the published ones, by metric."""
     rows: dict[str, list[Dot]] = {}
     for entry in (entry for table in tables for entry in table.ordered()):
         if entry.distance is not None:
@@ -99,8 +99,8 @@ def distance_chart(results: Results, tables: Sequence[MetricTable]) -> Chart | N
         results.selection,
         None,
         ("distance",),
-        "Distance from the published figures",
-        f"Ours less the published mean, in published deviations; the lines stand at ±{CLOSE:g}, "
+        "Distance from the published scores",
+        f"Ours less the published mean, in published deviations; the lines are at ±{CLOSE:g}, "
         f"and what is farther than {_FARTHEST:g} is drawn there.",
         partial(
             dot_rows,
@@ -125,7 +125,7 @@ def rank_chart(table: MetricTable) -> Chart | None:
         (table.family, table.metric),
         f"{title(table.metric)}: average ranks of the {table.family} methods",
         f"Over {len(found.datasets)} data sets, best on the left. A bar joins methods that "
-        "Nemenyi's test at 5 % cannot tell apart.",
+        "Nemenyi's test at 5 % does not separate.",
         partial(
             rank_line,
             methods=found.methods,
@@ -185,12 +185,12 @@ def _by_group(
 def _size_charts(results: Results, metric: str) -> list[Chart]:
     values = {
         (dataset, method): (
-            float(sum(figure.sizes)) / len(figure.sizes),
-            f"{sum(figure.sizes) / len(figure.sizes):,.0f} numbers",
+            float(sum(score.sizes)) / len(score.sizes),
+            f"{sum(score.sizes) / len(score.sizes):,.0f} numbers",
         )
         for dataset in results.datasets
         for method in results.methods
-        if (figure := results.figure(dataset, method, metric)) is not None and figure.sizes
+        if (score := results.score(dataset, method, metric)) is not None and score.sizes
     }
     return _rows_charts(
         results,

@@ -1,4 +1,4 @@
-"""What the grids of configurations say: figures over the balance and the compression ratios."""
+"""Figures of the grids of configurations: scores over the balance and the compression ratios."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _YARDSTICKS = ("ORI", "k-ORI")
 def balance_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
     """The metric, and how dependence and recovery give way to each other, against the balance.
 
-    All else is held fixed: at ratios of one half where these were tried, as in the paper's figure,
+    All else is fixed: at ratios of one half where these were tried, as in the paper's figure,
     else as in the best configuration.
     """
     charts = []
@@ -92,7 +92,7 @@ def balance_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
 
 
 def ratio_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
-    """The metric against each compression ratio; over everything else the best mean is taken."""
+    """Draw the metric against each compression ratio: the best mean over everything else."""
     charts = []
     for family, methods in families(results):
         for key, name in _RATIOS.items():
@@ -123,7 +123,7 @@ def ratio_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
 
 
 def surface_charts(results: Results, dataset: str, metric: str) -> list[Chart]:
-    """The metric over both ratios; over everything else the best mean is taken."""
+    """Draw the metric over both ratios: the best mean over everything else."""
     charts = []
     for method in sorted(results.methods, key=method_order):
         grid = results.grids.get((dataset, method))
@@ -171,11 +171,11 @@ def _ratio_series(
             for ratio, value in sorted(best.items())
         ]
         return Series(method, points, style, heavy=method in REFERENCES.values())
-    figure = results.figure(dataset, method, metric)
-    if method not in _YARDSTICKS or figure is None:
+    score = results.score(dataset, method, metric)
+    if method not in _YARDSTICKS or score is None:
         return None
-    tip = f"{method}: {number(figure.mean)}"
-    return Series(method, [(0.0, figure.mean, None, tip)], style, dashed=True)
+    tip = f"{method}: {number(score.mean)}"
+    return Series(method, [(0.0, score.mean, None, tip)], style, dashed=True)
 
 
 def _level(yardstick: Series, ends: Sequence[float]) -> Series:

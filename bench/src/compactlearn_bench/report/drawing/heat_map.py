@@ -12,7 +12,7 @@ from compactlearn.inspection.svg import document, element, label, point, shorten
 __all__ = ["heat_map"]
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 520, 62, 18, 34
-# From dark blue to yellow: its lightness alone tells the order, whatever colours the eye sees.
+# From dark blue to yellow: its lightness alone shows the order, whatever colours the eye sees.
 _HEAT = ("#00224e", "#213b6e", "#4c556c", "#6c6e72", "#8b8779", "#aca175", "#cfbc66", "#fee838")
 
 

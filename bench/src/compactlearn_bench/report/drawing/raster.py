@@ -8,7 +8,7 @@ __all__ = ["png_bytes"]
 
 
 def png_bytes(svg: str, *, zoom: float = 2.0) -> bytes:
-    """Draw an SVG; two pixels for each unit unless told otherwise.
+    """Draw an SVG; two pixels for each unit by default.
 
     The package resvg_py brings its own renderer and needs no library of the system; for the text it
     uses the fonts that the system has.

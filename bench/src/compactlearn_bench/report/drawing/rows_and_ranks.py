@@ -65,7 +65,7 @@ def rank_line(
     groups: Sequence[Sequence[int]],
     reference: str | None,
 ) -> str:
-    """A critical-difference diagram: best on the left, bars join what cannot be told apart."""
+    """Draw a critical-difference diagram; bars join methods that do not differ significantly."""
     left = _room_for(methods, least=110, most=240)
     right, axis = left + 300, 84  # long names make the picture wider, not the axis shorter
     xs = Scale(1, len(methods), left, right)
@@ -106,7 +106,7 @@ def rank_line(
 
 
 def _rank_ticks(xs: Scale, axis: float, count: int) -> list[str]:
-    """A tick for each rank, and as many numbers as have room."""
+    """Draw a tick for each rank, with labels where there is room."""
     room = xs.end - xs.start
     every = next(k for k in (1, 2, 5, 10, 20, count) if 18 * count <= room * k)
     parts = []

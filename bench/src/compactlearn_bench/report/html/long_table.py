@@ -52,22 +52,22 @@ def _row(results: Results, entry: Entry, *, times: bool) -> list[str]:
             f"<td>{escape(text)}</td>"
             for text in (title(entry.metric), entry.dataset, entry.method)
         ),
-        *_figure_cells(entry),
+        *_score_cells(entry),
         *_published_cells(entry),
-        _mean_cell(entry.figure.sizes if entry.figure else (), ",.0f"),
+        _mean_cell(entry.score.sizes if entry.score else (), ",.0f"),
         *([_mean_cell(results.seconds.get((entry.dataset, entry.method), ()), ".3g")] * times),
         f'<td class="wrap">{escape(_remark(entry))}</td>',
     ]
 
 
-def _figure_cells(entry: Entry) -> list[str]:
-    figure, test = entry.figure, entry.comparison
-    if figure is None:
+def _score_cells(entry: Entry) -> list[str]:
+    score, test = entry.score, entry.comparison
+    if score is None:
         return [number_cell(None, "incomplete"), *[number_cell(None, "")] * 4]
     mark = test.mark if test else "none"
     return [
-        number_cell(figure.mean, number(figure.mean)),
-        number_cell(figure.std, number(figure.std)),
+        number_cell(score.mean, number(score.mean)),
+        number_cell(score.std, number(score.std)),
         f"<td>{'best' if entry.best else ''}</td>",
         f"<td>{SIGNS[mark]}{'' if mark == 'none' else ' ' + mark}</td>",
         number_cell(test.p_value, p_value(test.p_value)) if test else number_cell(None, ""),
@@ -94,8 +94,8 @@ def _mean_cell(values: Sequence[float], form: str) -> str:
 
 
 def _remark(entry: Entry) -> str:
-    """The configurations of a figure, or the reason of a gap."""
+    """The configurations of a score, or the reason of a gap."""
     if isinstance(entry.cell, Gap):
         return entry.cell.reason
-    found = entry.figure.configurations if entry.figure else ()
+    found = entry.score.configurations if entry.score else ()
     return "; ".join(dict.fromkeys(map(configuration, found)))

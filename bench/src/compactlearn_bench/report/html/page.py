@@ -60,7 +60,7 @@ def _lede(found: Sequence[Results]) -> str:
     methods = {name for results in found for name in results.methods}
     n_records = sum(results.n_records for results in found)
     more = (
-        " Two ways of choosing a method's configuration are told apart throughout and never mixed; "
+        " Two ways of choosing a method's configuration are kept separate throughout; "
         "choose one below."
         if len(found) > 1
         else ""
@@ -104,18 +104,18 @@ def _selection(results: Results, tables: Sequence[MetricTable], *, times: bool) 
 
 
 def _narrowing(name: str, tables: Sequence[MetricTable]) -> str:
-    """What stands above the list of all cells."""
-    beside = _published(tables)
+    """Return the heading and the filter of the list of all cells."""
+    published = _published(tables)
     more = (
-        ", or <code>outside</code> for what is far from the published figure. A distance counts "
+        ", or <code>outside</code> for what is far from the published score. A distance counts "
         "published deviations"
-        if beside
+        if published
         else ""
     )
     return (
         f'<h3 id="{name}-cells">All cells</h3>'
         f"<p>Words narrow the list: <code>enron cmll</code>{more}.</p>"
-        f"{filter_box(f'{name}-all', 'enron cmll outside' if beside else 'enron cmll')}"
+        f"{filter_box(f'{name}-all', 'enron cmll outside' if published else 'enron cmll')}"
     )
 
 
@@ -128,7 +128,7 @@ def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[
     places = [first_places(t) for t in tables if t.reference and not t.guests]
     first = sum(len(own) for own, _ in places)
     compared = first + sum(len(others) for _, others in places)
-    beside = tile(
+    agreeing = tile(
         f"{near.within}",
         f"of {near.covered}",
         f"covered published cells lie within {CLOSE:g} published deviations "
@@ -144,30 +144,30 @@ def _overview(results: Results, tables: Sequence[MetricTable], charts: Sequence[
     )
     gaps = tile(f"{len(results.gaps())}", f"of {len(results.cells)}", "cells are incomplete")
     tiles = [
-        *([beside] if near.covered else []),
+        *([agreeing] if near.covered else []),
         *([leads] if compared else []),
         *([marks] if check.n_comparisons else []),
         *([gaps] if results.gaps() else []),
     ]
     picture = [chart for chart in charts if chart.kind == "agreement"]
     table = agreement_table(tables, f"{results.selection}-agreement") if near.covered else ""
-    told = f"<p>{prose(marks_sentence(check))}</p>" if check.n_comparisons else ""
+    sentence = f"<p>{prose(marks_sentence(check))}</p>" if check.n_comparisons else ""
     shown = f'<div class="tiles">{"".join(tiles)}</div>' if tiles else ""
-    return f"{shown}{told}{table}{figures_block(picture)}"
+    return f"{shown}{sentence}{table}{figures_block(picture)}"
 
 
 def _tables(name: str, tables: Sequence[MetricTable]) -> str:
     metrics = list(dict.fromkeys(table.metric for table in tables))
     group = f"{name}-metric"
-    beside = (
-        "Below a figure stands the published one, and how far ours is from it in published "
+    explanation = (
+        "Below a score is the published one, and how far ours is from it in published "
         f"deviations σ; beyond {CLOSE:g} σ, ▲ is better than published and ▼ worse. "
         if _published(tables)
         else ""
     )
     parts = [
         f'<h3 id="{name}-tables">Tables</h3>',
-        f"<p>The best mean of a row is bold. {beside}A heading sorts by its column.</p>",
+        f"<p>The best mean of a row is bold. {explanation}A heading sorts by its column.</p>",
         chooser(group, "Metric", [(m, title(m)) for m in metrics], whole=True),
     ]
     for metric in metrics:
@@ -190,7 +190,7 @@ def _ranks(name: str, tables: Sequence[MetricTable]) -> str:
     parts = [
         f'<h3 id="{name}-ranks">Ranks over the data sets</h3>',
         "<p>Rank 1 is the best on a data set; ties share the mean of their ranks. Few data sets "
-        "can tell few methods apart: look at the critical difference before the order.</p>",
+        "separate few methods: look at the critical difference before the order.</p>",
         chooser(group, "Metric of the ranks", [(m, title(m)) for m in metrics], whole=True),
     ]
     for metric in metrics:
@@ -241,13 +241,13 @@ def _gaps(results: Results) -> str:
     return (
         f'<h3 id="{results.selection}-gaps">Incomplete</h3>'
         "<p>Folds that are missing or failed are never averaged over; these cells have no "
-        "figure.</p>"
+        "score.</p>"
         f'<ul class="gaps">{items}</ul>'
     )
 
 
 def _origin(found: Sequence[Results], published: bool) -> str:
-    """Versions, and where published figures come from if there are any."""
+    """Versions, and where published scores come from if there are any."""
     versions = {
         (name, version)
         for results in found
@@ -255,9 +255,9 @@ def _origin(found: Sequence[Results], published: bool) -> str:
         for version in known
     }
     names = sorted({name for name, _ in versions})
-    told = ", ".join(
+    listed = ", ".join(
         f"{name} {' and '.join(sorted(v for n, v in versions if n == name))}" for name in names
     )
-    source = "Published figures: arXiv 2009.08607. " if published else ""
+    source = "Published scores: arXiv 2009.08607. " if published else ""
     source += "Made by compactlearn from records alone."
-    return f"<p>{escape(f'Versions in the records: {told}. ' if told else '')}{source}</p>"
+    return f"<p>{escape(f'Versions in the records: {listed}. ' if listed else '')}{source}</p>"

@@ -55,7 +55,7 @@ def chooser(name: str, heading: str, choices: Sequence[tuple[str, str]], *, whol
 
 
 def panel(of: str, key: str, *parts: str) -> str:
-    """What a chooser shows or puts away."""
+    """Return a panel that a chooser shows or hides."""
     return (
         f'<div class="panel" data-of="{escape(of)}" data-key="{escape(key)}">{"".join(parts)}</div>'
     )
@@ -74,7 +74,7 @@ def legend_block(lines: Sequence[tuple[str, str]]) -> str:
 
 
 def metric_table(table: MetricTable, name: str) -> str:
-    """Data sets down, methods across, the reference first; below each figure the published one."""
+    """Data sets down, methods across, the reference first; below each score the published one."""
     found = standing(table)
     # The first two columns stay in sight when the others are scrolled.
     methods = sorted(table.methods, key=lambda method: method != table.reference)
@@ -142,7 +142,7 @@ def standing_table(found: Standing, name: str) -> str:
 
 
 def agreement_table(tables: Sequence[MetricTable], name: str) -> str:
-    """How many published cells are near ours, metric by metric."""
+    """Return the table of how many published cells are near ours, metric by metric."""
     heads = [
         head(text)
         for text in ("Metric", "Covered", "Within 2 deviations", "Share", "Better, outside",
@@ -162,7 +162,7 @@ def agreement_table(tables: Sequence[MetricTable], name: str) -> str:
             f'<i style="width:{share:.1f}%"></i></span></td>'
             f"{_count_cell(ahead)}{_count_cell(len(near.outside) - ahead)}</tr>"
         )
-    return wrapped(name, "Beside the published figures", heads, rows, "", "Agreement")
+    return wrapped(name, "Compared with the published scores", heads, rows, "", "Agreement")
 
 
 def figures_block(charts: Sequence[Chart]) -> str:
@@ -177,7 +177,7 @@ def figures_block(charts: Sequence[Chart]) -> str:
 def _cell(entry: Entry, table: MetricTable) -> str:
     cls = "ref" if entry.method == table.reference else ""
     known = _published(entry)
-    if entry.figure is None:
+    if entry.score is None:
         if entry.cell is None:
             return f'<td data-v="" class="{cls}">–{known}</td>'
         reason = entry.cell.reason if isinstance(entry.cell, Gap) else ""
@@ -185,10 +185,10 @@ def _cell(entry: Entry, table: MetricTable) -> str:
             f'<td data-v="" class="gap {cls}" title="{escape(reason)}">incomplete'
             f'<span class="hide">: {escape(reason)}</span>{known}</td>'
         )
-    mean, std = number(entry.figure.mean), number(entry.figure.std)
+    mean, std = number(entry.score.mean), number(entry.score.std)
     strong = f"<b>{mean}</b>" if entry.best else mean
     return (
-        f'<td data-v="{entry.figure.mean:.6f}" class="{cls}">{strong} '
+        f'<td data-v="{entry.score.mean:.6f}" class="{cls}">{strong} '
         f'<span class="sd">±{std}</span>'
         f"{_mark(entry, table.reference)}{known}</td>"
     )

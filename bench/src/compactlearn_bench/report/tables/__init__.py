@@ -1,1 +1,1 @@
-"""Results as tables: figures beside the published ones, ranks, and how all of it is printed."""
+"""Results as tables: scores, published scores, ranks, and the formats CSV and LaTeX."""

@@ -54,24 +54,24 @@ def csv_text(found: Sequence[Results], *, times: bool = True) -> str:
 
 
 def _csv_row(table: MetricTable, entry: Entry) -> list[str]:
-    figure, known, test = entry.figure, entry.published, entry.comparison
-    sizes = figure.sizes if figure else ()
+    score, known, test = entry.score, entry.published, entry.comparison
+    sizes = score.sizes if score else ()
     return [
         table.selection,
         table.family,
         _plain(table.metric),
         _plain(entry.dataset),
         _plain(entry.method),
-        f"{figure.mean:.6f}" if figure else "",
-        f"{figure.std:.6f}" if figure and math.isfinite(figure.std) else "",
-        str(len(figure.values)) if figure else "",
-        str(int(entry.best)) if figure else "",
+        f"{score.mean:.6f}" if score else "",
+        f"{score.std:.6f}" if score and math.isfinite(score.std) else "",
+        str(len(score.values)) if score else "",
+        str(int(entry.best)) if score else "",
         test.mark if test and test.mark != "none" else "",
         f"{test.p_value:.4g}" if test else "",
         f"{known.mean:.4f}" if known else "",
         f"{known.std:.4f}" if known else "",
         f"{entry.distance:.2f}" if entry.distance is not None else "",
-        json.dumps(list(figure.configurations), sort_keys=True) if figure else "",
+        json.dumps(list(score.configurations), sort_keys=True) if score else "",
         f"{sum(sizes) / len(sizes):.0f}" if sizes else "",
         _plain(entry.cell.reason) if isinstance(entry.cell, Gap) else "",
     ]
@@ -123,9 +123,9 @@ def _marks(table: MetricTable) -> str:
 
 
 def _latex_cell(entry: Entry) -> str:
-    if entry.figure is None:
+    if entry.score is None:
         return "--" if entry.cell is None else "incomplete"
-    text = f"{number(entry.figure.mean)}$\\pm${number(entry.figure.std)}"
+    text = f"{number(entry.score.mean)}$\\pm${number(entry.score.std)}"
     sign = SIGNS[entry.comparison.mark] if entry.comparison else ""
     return (f"\\textbf{{{text}}}" if entry.best else text) + _MARKS[sign]
 

@@ -1,4 +1,4 @@
-"""Tables as data: which figure is best, how it compares, how far it lies from the published one."""
+"""Tables as data: which score is best, how it compares, how far it lies from the published one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compactlearn.inspection.page_parts import metric_order
-from compactlearn_bench.records import Figure, Gap, Results, Selection
+from compactlearn_bench.records import Gap, Results, Score, Selection
 from compactlearn_bench.records.significance import Comparison, paired_t_test
 from compactlearn_bench.report.tables.names import greater_is_better
 from compactlearn_bench.report.tables.published import (
@@ -29,11 +29,11 @@ CLOSE = 2.0
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure and all that is said about it.
+    """A score and all that is said about it.
 
     Parameters
     ----------
-    cell : Figure, Gap or None
+    cell : Score, Gap or None
         None: nobody asked for it.
     best : bool
         No other method of the table has a better mean on this data set.
@@ -45,31 +45,31 @@ class Entry:
     dataset: str
     method: str
     metric: str
-    cell: Figure | Gap | None
+    cell: Score | Gap | None
     best: bool
     comparison: Comparison | None
     published: Published | None
 
     @property
-    def figure(self) -> Figure | None:
-        """The figure, if there is one."""
-        return self.cell if isinstance(self.cell, Figure) else None
+    def score(self) -> Score | None:
+        """The score, if there is one."""
+        return self.cell if isinstance(self.cell, Score) else None
 
     @property
     def distance(self) -> float | None:
         """Ours less the published mean, in published deviations; None where one is lacking."""
-        if self.figure is None or self.published is None or self.published.std == 0:
+        if self.score is None or self.published is None or self.published.std == 0:
             return None
-        return (self.figure.mean - self.published.mean) / self.published.std
+        return (self.score.mean - self.published.mean) / self.published.std
 
     @property
     def is_close(self) -> bool | None:
-        """Whether ours is within `CLOSE` of the published figure; None if that cannot be said."""
+        """Whether ours is within `CLOSE` of the published score; None if that cannot be said."""
         return None if self.distance is None else abs(self.distance) <= CLOSE
 
     @property
     def is_ahead(self) -> bool | None:
-        """Whether ours is better than the published figure."""
+        """Whether ours is better than the published score."""
         if self.distance is None:
             return None
         return self.distance > 0 if greater_is_better(self.metric) else self.distance < 0
@@ -82,7 +82,7 @@ class MetricTable:
     Parameters
     ----------
     guests : tuple of str
-        Methods that stand in a table of their own as well, and here only for comparison.
+        Methods that have a table of their own as well, and are here for comparison only.
     """
 
     selection: Selection
@@ -174,20 +174,20 @@ def _table(results: Results, family: Family, methods: Sequence[str], metric: str
     entries = {}
     for dataset in datasets:
         found = [results.cell(dataset, method, metric) for method in methods]
-        against = results.figure(dataset, reference, metric) if reference else None
-        best = _best([settled(cell.mean) for cell in found if isinstance(cell, Figure)], metric)
-        # Published figures were chosen on the test folds, of all rows that the paper had: nothing
-        # else stands beside them.
-        beside = results.selection == "paper" and has_its_rows(dataset, results.rows[dataset])
+        against = results.score(dataset, reference, metric) if reference else None
+        best = _best([settled(cell.mean) for cell in found if isinstance(cell, Score)], metric)
+        # Published scores were chosen on the test folds, of all rows that the paper had: nothing
+        # else is comparable.
+        comparable = results.selection == "paper" and has_its_rows(dataset, results.rows[dataset])
         for method, cell in zip(methods, found, strict=True):
             entries[dataset, method] = Entry(
                 dataset,
                 method,
                 metric,
                 cell,
-                isinstance(cell, Figure) and settled(cell.mean) == best,
+                isinstance(cell, Score) and settled(cell.mean) == best,
                 None if method == reference else _compare(against, cell, metric),
-                published(dataset, method, metric) if beside else None,
+                published(dataset, method, metric) if comparable else None,
             )
     return MetricTable(
         results.selection,
@@ -207,7 +207,7 @@ def _best(means: Sequence[float], metric: str) -> float:
     return max(means) if greater_is_better(metric) else min(means)
 
 
-def _compare(reference: Figure | None, cell: Figure | Gap | None, metric: str) -> Comparison | None:
-    if reference is None or not isinstance(cell, Figure) or len(cell.values) < 2:
+def _compare(reference: Score | None, cell: Score | Gap | None, metric: str) -> Comparison | None:
+    if reference is None or not isinstance(cell, Score) or len(cell.values) < 2:
         return None
     return paired_t_test(reference.values, cell.values, greater_is_better=greater_is_better(metric))

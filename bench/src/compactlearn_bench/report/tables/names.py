@@ -1,4 +1,4 @@
-"""What a metric is called in a heading, and how values and configurations are printed."""
+"""Titles of metrics, and the format of values and configurations."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ HEADINGS: Mapping[Selection, str] = {
     "nested": "Chosen by inner folds",
 }
 EXPLANATIONS: Mapping[Selection, str] = {
-    "paper": "Every configuration met the test rows, and for each metric the one with the best "
-    "mean over the folds is shown, as the paper's protocol implies. These figures may stand beside "
-    "the published ones; as forecasts for new data they are too good.",
+    "paper": "Every configuration was judged on the test rows, and for each metric the one with "
+    "the best mean over the folds is shown, as the paper's protocol implies. These scores can be "
+    "compared with the published ones; as forecasts for new data they are too good.",
     "nested": "Each fold's configuration was chosen by inner folds of its training rows alone. "
-    "These are fair forecasts for new data. The published figures were chosen otherwise and do "
-    "not stand beside them.",
+    "These are fair forecasts for new data. The published scores were chosen otherwise and are "
+    "not comparable.",
 }
 
 

@@ -1,4 +1,4 @@
-"""The figures that the paper prints, and the order in which it prints them."""
+"""The scores that the paper prints, and the order in which it prints them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _ROWS = {
 
 
 def published(dataset: str, method: str, metric: str) -> Published | None:
-    """The paper's figure, or None if it has none.
+    """The paper's score, or None if it has none.
 
     >>> published("enron", "CMLL", "average_precision").mean
     0.6965
@@ -83,7 +83,7 @@ def published(dataset: str, method: str, metric: str) -> Published | None:
 
 
 def published_first(dataset: str, family: Family, metric: str, *, greater: bool) -> list[str]:
-    """The methods that the paper has first on a data set; empty where it has no figures.
+    """The methods that the paper has first on a data set; empty where it has no scores.
 
     >>> published_first("enron", "linear", "average_precision", greater=True)
     ['CMLL']
@@ -98,7 +98,7 @@ def published_first(dataset: str, family: Family, metric: str, *, greater: bool)
 
 
 def has_its_rows(dataset: str, rows: int | None) -> bool:
-    """Whether a run on so many rows (None: all) may stand beside the paper's figures.
+    """Whether a run on so many rows (None: all) may be compared with the paper's scores.
 
     >>> has_its_rows("enron", None), has_its_rows("enron", 200), has_its_rows("bibtex", 5000)
     (True, False, True)
@@ -107,11 +107,11 @@ def has_its_rows(dataset: str, rows: int | None) -> bool:
 
 
 def family_of(method: str) -> Family:
-    """In which table a method stands.
+    """Return the table to which a method belongs.
 
-    Those of the paper where it has them, and its related work in the third. What the library offers
-    beside them, and variants of any, named by a comma or slash, in the fourth. A method of somebody
-    else belongs beside the paper's.
+    The paper's methods have its two tables, its related work the third. The library's other
+    methods, and variants of any, named by a comma or slash, have the fourth. Methods of other
+    packages are listed with the paper's.
 
     >>> family_of("C2AE"), family_of("RRR")
     ('kernel', 'other')

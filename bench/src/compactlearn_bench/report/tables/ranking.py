@@ -1,4 +1,4 @@
-"""How the methods stand over all data sets, and how much the marks in the tables can bear."""
+"""Ranks of the methods over all data sets, and stricter tests of the marks in the tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["MarkCheck", "Standing", "check_marks", "standing"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Ranks of the methods of one table, over the data sets on which each has a figure.
+    """Ranks of the methods of one table, over the data sets on which each has a score.
 
     `against` has, for each method but the reference, p by ranks and p by Wilcoxon, both adjusted by
     Holm's procedure and NaN on a single data set, and the reference's wins, ties and losses.
@@ -41,7 +41,7 @@ class Standing:
     table: MetricTable
     methods: tuple[str, ...]
     datasets: tuple[str, ...]
-    left_out: tuple[str, ...]  # methods and data sets without a figure
+    left_out: tuple[str, ...]  # methods and data sets without a score
     ranks: tuple[float, ...]
     test: Friedman | None  # None where there are too few
     critical: float | None  # Nemenyi's critical difference at 5 %
@@ -60,7 +60,7 @@ class MarkCheck:
 
 
 def standing(table: MetricTable) -> Standing | None:
-    """Ranks over the data sets on which all methods have a figure; None if there are none."""
+    """Ranks over the data sets on which all methods have a score; None if there are none."""
     methods = [
         method
         for method in table.methods
@@ -93,16 +93,16 @@ def check_marks(tables: Sequence[MetricTable]) -> MarkCheck:
     for table in tables:
         for entry in table.ordered():
             reference = table.entries.get((entry.dataset, table.reference or ""))
-            if entry.comparison is None or entry.figure is None or reference is None:
+            if entry.comparison is None or entry.score is None or reference is None:
                 continue
-            if reference.figure is None:
+            if reference.score is None:
                 continue
-            n_folds = len(entry.figure.values)
+            n_folds = len(entry.score.values)
             plain.append(entry.comparison)
             corrected.append(
                 corrected_t_test(
-                    reference.figure.values,
-                    entry.figure.values,
+                    reference.score.values,
+                    entry.score.values,
                     n_train=n_folds - 1,
                     n_test=1,
                     greater_is_better=greater_is_better(table.metric),
@@ -126,11 +126,11 @@ def _count(marks: Sequence[str]) -> tuple[int, int]:
 
 
 def _known(table: MetricTable, dataset: str, method: str) -> bool:
-    return table.entries[dataset, method].figure is not None
+    return table.entries[dataset, method].score is not None
 
 
 def _mean(entry: Entry) -> float:
-    return settled(entry.figure.mean) if entry.figure else float("nan")
+    return settled(entry.score.mean) if entry.score else float("nan")
 
 
 def _against(

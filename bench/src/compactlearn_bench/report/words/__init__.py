@@ -1,1 +1,1 @@
-"""Results in sentences: what the methods are, how near the paper the figures are, what to use."""
+"""Results in sentences: what the methods are, how near the paper the scores are, what to use."""

@@ -1,4 +1,4 @@
-"""What the methods are, in a line each: the paper's, and what the library has beside them."""
+"""A line on each method, the paper's and the library's others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in words: how near the published figures are, and who is first."""
+"""The report as sentences: how near the published scores are, and who is first."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHOWN = ("average_precision", "micro_f1")  # the page has all six
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many published cells are covered, and which of ours are far from them."""
+    """Number of covered published cells, and those from which ours are far."""
 
     covered: int
     within: int
@@ -48,7 +48,7 @@ class Agreement:
 
     @property
     def share(self) -> float:
-        """Of the covered cells, how many are within."""
+        """Share of the covered cells that are within the limit."""
         return self.within / self.covered if self.covered else float("nan")
 
 
@@ -66,7 +66,7 @@ def first_places(table: MetricTable) -> tuple[list[str], list[tuple[str, Entry]]
     first, other = [], []
     for dataset in table.datasets:
         own = table.entries.get((dataset, table.reference or ""))
-        if own is None or own.figure is None:
+        if own is None or own.score is None:
             continue
         if own.best:
             first.append(dataset)
@@ -76,7 +76,7 @@ def first_places(table: MetricTable) -> tuple[list[str], list[tuple[str, Entry]]
 
 
 def gaps_by_reason(results: Results) -> dict[tuple[str, str, str], list[str]]:
-    """From (dataset, method, reason) to the metrics that have no figure; empty where none has."""
+    """From (dataset, method, reason) to the metrics that have no score; empty where none has."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for gap in results.gaps():
         found.setdefault((gap.dataset, gap.method, gap.reason), []).append(title(gap.metric))
@@ -86,7 +86,7 @@ def gaps_by_reason(results: Results) -> dict[tuple[str, str, str], list[str]]:
 
 
 def marks_sentence(check: MarkCheck) -> str:
-    """What stricter tests leave of the marks, in words; there must be comparisons."""
+    """Return a sentence on the marks under stricter tests; there must be comparisons."""
 
     def both(counts: tuple[int, int]) -> str:
         return f"better in {counts[0]} and worse in {counts[1]}"
@@ -127,7 +127,7 @@ def _selection(results: Results) -> list[str]:
             lines += _means(table)
     if near.covered:
         lines += [
-            "### Beside the published figures",
+            "### Compared with the published scores",
             "",
             f"Of the {len(PUBLISHED)} published cells, {near.covered} are covered; "
             f"{near.within} of these ({near.share:.0%}) lie within {CLOSE:g} published standard "
@@ -164,9 +164,9 @@ def _means(table: MetricTable) -> list[str]:
 
 
 def _mean(entry: Entry) -> str:
-    if entry.figure is None:
+    if entry.score is None:
         return "" if entry.cell is None else "–"
-    text = f"{entry.figure.mean:.3f}"
+    text = f"{entry.score.mean:.3f}"
     mark = SIGNS[entry.comparison.mark] if entry.comparison is not None else ""
     return f"{f'**{text}**' if entry.best else text} {mark}".rstrip()
 
@@ -198,11 +198,11 @@ def _outside(near: Agreement) -> list[str]:
     ]
     rows = [
         f"| {_cell(title(entry.metric))} | {_cell(entry.dataset)} | {_cell(entry.method)} "
-        f"| {number(entry.figure.mean)} ± {number(entry.figure.std)} "
+        f"| {number(entry.score.mean)} ± {number(entry.score.std)} "
         f"| {number(entry.published.mean)} ± {number(entry.published.std)} "
         f"| {signed(entry.distance or 0)} |"
         for entry in near.outside
-        if entry.figure and entry.published
+        if entry.score and entry.published
     ]
     return lines + rows
 
@@ -228,7 +228,7 @@ def _first(tables: Sequence[MetricTable]) -> list[str]:
 
 
 def _as_published(table: MetricTable, dataset: str) -> str:
-    """Whom the paper has first on a data set, in brackets, where its figures may stand beside."""
+    """Return the paper's best methods on a data set, in brackets, where both are comparable."""
     if not any(entry.published for entry in table.row(dataset)):
         return ""
     better = greater_is_better(table.metric)

@@ -1,4 +1,4 @@
-"""What the records say, in three sentences: who is best, is it more than chance, what to use."""
+"""The verdict in three sentences: who is best, is it significant, what to use."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compactlearn.inspection.page_parts import counted, metric_order
-from compactlearn_bench.records import Figure, Results
+from compactlearn_bench.records import Results, Score
 from compactlearn_bench.records.significance import LEVEL, corrected_t_test, holm
 from compactlearn_bench.report.tables.metric_tables import settled
 from compactlearn_bench.report.tables.names import greater_is_better, title
@@ -21,22 +21,22 @@ _SMALLER = 0.9  # a model of at most this share of another's numbers is called s
 
 @dataclass(frozen=True)
 class _Field:
-    """The figures of one metric, data set by data set, and who is best on each."""
+    """The scores of one metric, data set by data set, and who is best on each."""
 
     metric: str
-    figures: Mapping[str, Mapping[str, Figure]]  # by data set, then by method
+    scores: Mapping[str, Mapping[str, Score]]  # by data set, then by method
     best: Mapping[str, tuple[str, ...]]
 
     def first_places(self, method: str) -> list[str]:
         return [dataset for dataset, names in self.best.items() if method in names]
 
     def mean_rank(self, method: str) -> float:
-        """Over the data sets on which it has a figure; ties share their ranks."""
+        """Over the data sets on which it has a score; ties share their ranks."""
         greater = greater_is_better(self.metric)
         ranks = []
-        for known in self.figures.values():
+        for known in self.scores.values():
             if method in known:
-                means = [settled(figure.mean) for figure in known.values()]
+                means = [settled(score.mean) for score in known.values()]
                 own = settled(known[method].mean)
                 ahead = sum(mean > own if greater else mean < own for mean in means)
                 ranks.append(ahead + (1 + means.count(own)) / 2)
@@ -44,11 +44,11 @@ class _Field:
 
     def leaders(self) -> list[str]:
         """Methods, most first places first, then by rank; those that lack a data set come last."""
-        methods = {method for known in self.figures.values() for method in known}
+        methods = {method for known in self.scores.values() for method in known}
         return sorted(
             methods,
             key=lambda m: (
-                not all(m in known for known in self.figures.values()),
+                not all(m in known for known in self.scores.values()),
                 -len(self.first_places(m)),
                 self.mean_rank(m),
                 method_order(m),
@@ -73,13 +73,13 @@ def verdict(found: Sequence[Results]) -> list[str]:
     if reference is None:
         return sentences
     other = reference if leader != reference else leaders[1]
-    shared = [d for d, known in field.figures.items() if leader in known and other in known]
+    shared = [d for d, known in field.scores.items() if leader in known and other in known]
     counts = _significant(field, leader, other)
     if counts is not None:
         role = ", the reference," if other == reference else ", the next best,"
         sentences.append(_difference(leader, f"{other}{role}", counts, len(shared)))
-        rival = next((m for m in leaders if is_compact(m) != is_compact(leader)), None)
-        remark = "" if rival is None or rival == other else _rivalry(field, leader, rival)
+        rest = next((m for m in leaders if is_compact(m) != is_compact(leader)), None)
+        remark = "" if rest is None or rest == other else _other_kind(field, leader, rest)
         sentences.append(f"{_advice(field, leader, other, counts, shared)}{remark}.")
     return sentences
 
@@ -87,26 +87,26 @@ def verdict(found: Sequence[Results]) -> list[str]:
 def _field(results: Results) -> _Field | None:
     """The first metric that has something to compare."""
     for metric in metric_order(results.metrics):
-        figures = {}
+        scores = {}
         for dataset in sorted(results.datasets, key=dataset_order):
-            cells = {m: results.figure(dataset, m, metric) for m in results.methods}
-            known = {m: figure for m, figure in cells.items() if figure is not None}
+            cells = {m: results.score(dataset, m, metric) for m in results.methods}
+            known = {m: score for m, score in cells.items() if score is not None}
             if len(known) > 1:
-                figures[dataset] = known
-        if figures:
-            return _Field(metric, figures, {d: _best(f, metric) for d, f in figures.items()})
+                scores[dataset] = known
+        if scores:
+            return _Field(metric, scores, {d: _best(f, metric) for d, f in scores.items()})
     return None
 
 
-def _best(known: Mapping[str, Figure], metric: str) -> tuple[str, ...]:
-    means = {method: settled(figure.mean) for method, figure in known.items()}
+def _best(known: Mapping[str, Score], metric: str) -> tuple[str, ...]:
+    means = {method: settled(score.mean) for method, score in known.items()}
     top = (max if greater_is_better(metric) else min)(means.values())
     return tuple(sorted((m for m, mean in means.items() if mean == top), key=method_order))
 
 
 def _who(field: _Field, leaders: Sequence[str]) -> str:
     """Who is best on how many data sets, and on how many of them compact learning is."""
-    n_sets = len(field.figures)
+    n_sets = len(field.scores)
     winners = [method for method in leaders if field.first_places(method)]
     winners.sort(key=lambda m: -len(field.first_places(m)))
     named = [f"{m} on {_sets(field.first_places(m), n_sets)}" for m in winners[:_NAMED]]
@@ -126,7 +126,7 @@ def _who(field: _Field, leaders: Sequence[str]) -> str:
 def _significant(field: _Field, leader: str, other: str) -> tuple[int, int] | None:
     """On how many data sets the leader is better and worse; None where no test can be made."""
     tests = []
-    for known in field.figures.values():
+    for known in field.scores.values():
         ours, theirs = (known[m].values if m in known else () for m in (leader, other))
         if len(ours) == len(theirs) > 1:
             tests.append(
@@ -147,41 +147,41 @@ def _significant(field: _Field, leader: str, other: str) -> tuple[int, int] | No
 
 def _difference(leader: str, other: str, counts: tuple[int, int], n_sets: int) -> str:
     better, worse = counts
-    told = f"(corrected resampled t-test with Holm's adjustment, {LEVEL:.0%})".replace("%", " %")
+    test = f"(corrected resampled t-test with Holm's adjustment, {LEVEL:.0%})".replace("%", " %")
     if not better and not worse:
         where = "the data set" if n_sets == 1 else f"any of the {n_sets} data sets"
-        return f"From {other} {leader} does not differ significantly on {where} {told}."
+        return f"From {other} {leader} does not differ significantly on {where} {test}."
     parts = [f"better on {better}"] if better else []
     parts += [f"worse on {worse}"] if worse else []
     sets = counted(n_sets, "data set")
-    return f"Against {other} {leader} is significantly {' and '.join(parts)} of {sets} {told}."
+    return f"Against {other} {leader} is significantly {' and '.join(parts)} of {sets} {test}."
 
 
-def _rivalry(field: _Field, leader: str, rival: str) -> str:
+def _other_kind(field: _Field, leader: str, rest: str) -> str:
     """Whether the leader is better than the best of the other kind, compact or not."""
-    counts = _significant(field, leader, rival)
+    counts = _significant(field, leader, rest)
     if counts is None:
         return ""
     kind = "not compact" if is_compact(leader) else "compact"
-    whom = f"{rival}, the best that is {kind},"
+    whom = f"{rest}, the best that is {kind},"
     if counts == (0, 0):
         return f"; from {whom} it does not differ significantly"
     better, worse = counts
     less = f" and worse on {worse}" if worse else ""
-    n_sets = sum(leader in known and rival in known for known in field.figures.values())
+    n_sets = sum(leader in known and rest in known for known in field.scores.values())
     return f"; than {whom} it is significantly better on {better}{less} of {n_sets}"
 
 
 def _advice(
     field: _Field, leader: str, other: str, counts: tuple[int, int], shared: Sequence[str]
 ) -> str:
-    """What to use on data like these; without the full stop."""
+    """Return advice on what to use on data like these; without the full stop."""
     better, worse = counts
     if worse:
         return f"Neither is better everywhere: try {leader} and {other} on your own data"
     if better:
         return f"For data like these use {leader}"
-    sizes = {m: [sum(field.figures[d][m].sizes) for d in shared] for m in (leader, other)}
+    sizes = {m: [sum(field.scores[d][m].sizes) for d in shared] for m in (leader, other)}
     for small, large in ((leader, other), (other, leader)):
         pairs = list(zip(sizes[small], sizes[large], strict=True))
         if all(0 < own <= _SMALLER * theirs for own, theirs in pairs):

@@ -1,7 +1,7 @@
 """Baselines that others would use, tuned as they would tune them, and the automatic search.
 
 Each decides by its own rule: 0.5 for probabilities, 0 for margins. What a baseline needs
-beside scikit-learn comes with the extra "rivals"; where it is absent the record says so.
+in addition to scikit-learn comes with the extra "baselines"; the record reports what is absent.
 """
 
 from __future__ import annotations
@@ -104,11 +104,12 @@ class ChainEnsemble(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Array:
         """Return the mean probability of each label over the chains."""
-        chances = np.tile(self.constant_, (X.shape[0], 1))
+        probabilities = np.tile(self.constant_, (X.shape[0], 1))
         if self.chains_:
             X = _csr_matrix(X)
-            chances[:, self.varies_] = np.mean([c.predict_proba(X) for c in self.chains_], axis=0)
-        return chances
+            parts = [chain.predict_proba(X) for chain in self.chains_]
+            probabilities[:, self.varies_] = np.mean(parts, axis=0)
+        return probabilities
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the labels whose mean probability is above one half."""
@@ -188,7 +189,7 @@ def lightgbm(row: MethodRow) -> Entry:
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
         package = require(
-            "lightgbm", extra="rivals", purpose="gradient boosting", package="compactlearn-bench"
+            "lightgbm", extra="baselines", purpose="gradient boosting", package="compactlearn-bench"
         )
         one = package.LGBMClassifier(n_jobs=1, random_state=seed, verbosity=-1)
         return OneVsRestClassifier(one)
@@ -232,7 +233,7 @@ def ml_knn(row: MethodRow) -> Entry:
 
     def make(settings: Settings, configuration: Settings, seed: int) -> Any:
         package = require(
-            "skmultilearn.adapt", extra="rivals", purpose="ML-kNN", package="compactlearn-bench"
+            "skmultilearn.adapt", extra="baselines", purpose="ML-kNN", package="compactlearn-bench"
         )
         return SparseLabels(package.MLkNN(k=configuration["k"]))
 
@@ -250,10 +251,10 @@ def auto(row: MethodRow) -> Entry:
         given = {name: settings[name] for name in budgets if name in settings}
         return AutoCompactClassifier(random_state=seed, **given)
 
-    return SingleFits(row, make, Reading(told=_told))
+    return SingleFits(row, make, Reading(details=_selected))
 
 
-def _told(model: Any) -> dict[str, Any]:
+def _selected(model: Any) -> dict[str, Any]:
     """Return what it has chosen, as it prints."""
     chosen = getattr(model, "best_estimator_", None)
     return {} if chosen is None else {"chosen": " ".join(repr(chosen).split())}
@@ -268,5 +269,5 @@ def _dense(Y: Any) -> NDArray[np.int64]:
 
 
 def _csr_matrix(X: Any) -> Any:
-    """Return sparse rows as the older kind of matrix, which a chain puts its labels beside."""
+    """Return sparse rows as the older kind of matrix, to which a chain can append its labels."""
     return scipy.sparse.csr_matrix(X) if scipy.sparse.issparse(X) else X

@@ -1,4 +1,4 @@
-"""Rivals in the benchmark: their figures are those of what their users would write."""
+"""Baselines in the benchmark: their scores are those of their usual code."""
 
 import builtins
 import sys
@@ -26,28 +26,29 @@ from compactlearn.metrics import (
 from compactlearn_bench import ClassifierEntry, cells_of, parse_spec
 from compactlearn_bench.harness.execute import execute, fold_rows
 from compactlearn_bench.harness.job import Job
-from compactlearn_bench.methods import rivals
+from compactlearn_bench.methods import baselines
+from compactlearn_bench.methods.baselines import ChainEnsemble
 from compactlearn_bench.methods.controls import one_vs_rest
 from compactlearn_bench.methods.entry import Task
 from compactlearn_bench.methods.library_entries import ENTRIES
-from compactlearn_bench.methods.rivals import ChainEnsemble
 
-from .rivals_at_hand import AutoStandIn
+from .baseline_helpers import AutoStandIn
 from .tasks import INNER, SEED, make_task
 
 METRICS = ("average_precision", "micro_f1", "ranking_loss", "log_loss", "calibration_error")
 Cs = [1e-4, 0.1, 10.0]
 
 
-def expected(task, scores, labels, chances=None):
+def expected(task, scores, labels, probabilities=None):
     found = [
         average_precision(task.Y_test, scores),
         micro_f1(task.Y_test, labels),
         ranking_loss(task.Y_test, scores),
     ]
-    if chances is None:
+    if probabilities is None:
         return [*found, np.nan, np.nan]
-    return [*found, log_loss(task.Y_test, chances), calibration_error(task.Y_test, chances)]
+    losses = (log_loss, calibration_error)
+    return [*found, *(loss(task.Y_test, probabilities) for loss in losses)]
 
 
 def answer(name, settings=None, form=False, selection="nested", task=None):
@@ -128,8 +129,8 @@ def test_chains_are_averaged_and_have_one_vs_rests_penalty(form):
     for order in orders:
         chain = ClassifierChain(LogisticRegression(solver="liblinear", C=C), order=order)
         parts.append(chain.fit(X, task.Y_train.toarray()).predict_proba(X_test))
-    chances = np.mean(parts, axis=0)
-    wanted = expected(task, chances, chances > 0.5, chances)
+    probabilities = np.mean(parts, axis=0)
+    wanted = expected(task, probabilities, probabilities > 0.5, probabilities)
     np.testing.assert_allclose(found.values[0], wanted, rtol=1e-6)
     assert found.sizes == [3 * sum(14 + k + 1 for k in range(7))]
 
@@ -142,8 +143,8 @@ def test_chains_are_averaged_and_have_one_vs_rests_penalty(form):
 def test_forests_are_scikit_learns(name, kind, form):
     found, task = answer(name, {"trees": 12}, form)
     model = kind(12, random_state=SEED).fit(task.X_train, task.Y_train.toarray())
-    chances = np.array([part[:, 1] for part in model.predict_proba(task.X_test)]).T
-    wanted = expected(task, chances, model.predict(task.X_test), chances)
+    probabilities = np.array([part[:, 1] for part in model.predict_proba(task.X_test)]).T
+    wanted = expected(task, probabilities, model.predict(task.X_test), probabilities)
     np.testing.assert_allclose(found.values[0], wanted)
     leaves = [one.tree_.n_leaves for one in model.estimators_]
     assert found.sizes == [sum(4 * (n - 1) + 7 * n for n in leaves)]
@@ -152,14 +153,13 @@ def test_forests_are_scikit_learns(name, kind, form):
 
 @both_forms
 def test_lightgbm_has_its_defaults(form):
-    lightgbm = pytest.importorskip("lightgbm", reason="the extra 'rivals' brings it")
+    lightgbm = pytest.importorskip("lightgbm", reason="the extra 'baselines' brings it")
     found, task = answer("LightGBM", {}, form)
     one = lightgbm.LGBMClassifier(random_state=SEED, verbosity=-1, n_jobs=1)
     model = OneVsRestClassifier(one).fit(task.X_train, task.Y_train.toarray())
-    chances = model.predict_proba(task.X_test)
-    np.testing.assert_allclose(
-        found.values[0], expected(task, chances, chances > 0.5, chances), rtol=1e-12
-    )
+    probabilities = model.predict_proba(task.X_test)
+    wanted = expected(task, probabilities, probabilities > 0.5, probabilities)
+    np.testing.assert_allclose(found.values[0], wanted, rtol=1e-12)
     frames = [e.booster_.trees_to_dataframe() for e in model.estimators_]
     splits = sum(int(frame["split_feature"].notna().sum()) for frame in frames)
     leaves = sum(int(frame["split_feature"].isna().sum()) for frame in frames)
@@ -168,21 +168,22 @@ def test_lightgbm_has_its_defaults(form):
 
 @both_forms
 def test_ml_knn_is_that_of_scikit_multilearn(form):
-    adapt = pytest.importorskip("skmultilearn.adapt", reason="the extra 'rivals' brings it")
+    adapt = pytest.importorskip("skmultilearn.adapt", reason="the extra 'baselines' brings it")
     found, task = answer("ML-kNN", {"neighbours": [3, 9]}, form)
     (k,) = found.configurations[0].values()
     assert k in (3, 9)
     X, X_test = (sparse.csr_matrix(part) for part in (task.X_train, task.X_test))
     model = adapt.MLkNN(k=k).fit(X, sparse.csr_matrix(task.Y_train))
-    chances, labels = (f(X_test).toarray() for f in (model.predict_proba, model.predict))
-    np.testing.assert_allclose(found.values[0], expected(task, chances, labels, chances))
+    probabilities, labels = (f(X_test).toarray() for f in (model.predict_proba, model.predict))
+    wanted = expected(task, probabilities, labels, probabilities)
+    np.testing.assert_allclose(found.values[0], wanted)
 
 
 # ---- what chooses by itself ----------------------------------------------------------------------
 
 
 def test_auto_is_asked_by_its_name_and_says_what_it_chose(monkeypatch):
-    monkeypatch.setattr(rivals, "AutoCompactClassifier", AutoStandIn)
+    monkeypatch.setattr(baselines, "AutoCompactClassifier", AutoStandIn)
     found, task = answer("Auto")
     own = CMLLClassifier(decoder="logistic", threshold="f1", random_state=SEED)
     own.fit(task.X_train, task.Y_train)
@@ -235,7 +236,7 @@ def test_a_record_has_the_seconds_of_the_search_and_the_bytes_of_the_model():
 @pytest.mark.parametrize(
     ("method", "module"), [("LightGBM", "lightgbm"), ("ML-kNN", "skmultilearn")]
 )
-def test_an_absent_package_is_told_in_a_sentence_and_is_no_failure(method, module, monkeypatch):
+def test_an_absent_package_is_reported_in_a_sentence_and_is_no_failure(method, module, monkeypatch):
     there = builtins.__import__
 
     def without(name, *given, **more):
@@ -249,7 +250,7 @@ def test_an_absent_package_is_told_in_a_sentence_and_is_no_failure(method, modul
     record = execute(Job(one_cell(method)))
     assert record.status == "absent"
     assert f"needs the package {module!r}, which is not installed" in record.reason
-    assert "pip install 'compactlearn-bench[rivals]'" in record.reason
+    assert "pip install 'compactlearn-bench[baselines]'" in record.reason
 
 
 # ---- scaling, folds ------------------------------------------------------------------------------

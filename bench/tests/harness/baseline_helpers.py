@@ -1,4 +1,4 @@
-"""What the tests of rivals share: who needs which package, and a small Auto."""
+"""Parts that tests of baselines share: required packages, and a small Auto."""
 
 from sklearn.base import BaseEstimator
 

@@ -1,6 +1,6 @@
 """Fit one program to the rows of a folder and write down its best labels: a process of its own.
 
-    python bench/text/rivals.py FOLDER
+    python bench/text/programs.py FOLDER
 
 `run.py` starts it, with the interpreter of an environment that has the program: the packages that
 are compared here ask for versions of NumPy and SciPy that exclude each other. It therefore imports
@@ -31,7 +31,7 @@ BLOCK = 2_000  # rows at a time, where a program makes all scores of a row
 
 
 class Job:
-    """What there is to do, and what came of it."""
+    """A job: its input and its result."""
 
     def __init__(self, folder):
         self.folder = folder
