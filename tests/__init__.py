@@ -1,1 +1,1 @@
-"""The tests; what several folders of them share stands in makers.py."""
+"""The tests; helpers that several folders share are in makers.py."""

@@ -57,12 +57,12 @@ def open_afresh(browser, address):
 
 
 def complaints(page):
-    """What the page has written to the console, but for debugging."""
+    """Return the console messages of the page above the debug level."""
     return [entry for entry in page.get_log("browser") if entry["level"] != "DEBUG"]
 
 
 def requests(page):
-    """The addresses that the page has asked for; what stands in the page itself is none."""
+    """Return the addresses that the page has requested; embedded content (data:) is ignored."""
     messages = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     asked = [
         message["params"]["request"]["url"]
@@ -97,5 +97,5 @@ CONTRASTS = """
 
 
 def contrasts(page, selectors):
-    """How far the first text of each kind stands out from its ground: from 1, not at all, to 21."""
+    """Return the contrast ratio, from 1 to 21, of the first text that each selector matches."""
     return page.execute_script(CONTRASTS, selectors)

@@ -1,6 +1,6 @@
-"""A process with its imports behind it, of which others are forked: a start costs nothing then.
+"""A process that has imported the package and forks others, so that these start at once.
 
-A fresh interpreter takes seconds to import the package, and more with PyTorch, again and again.
+A fresh interpreter takes seconds to import the package, and more with PyTorch.
 """
 
 import json
@@ -19,12 +19,12 @@ space = {"__name__": "__main__"}
 exec(before, space)
 print("ready", flush=True)
 for line in sys.stdin:
-    told, words = json.loads(line)
+    output, words = json.loads(line)
     child = os.fork()
     if child == 0:
         status = 1
         try:
-            os.dup2(os.open(told, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+            os.dup2(os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
             os.dup2(1, 2)
             sys.argv = ["forked", *words]
             exec(program, space)
@@ -41,9 +41,9 @@ for line in sys.stdin:
 
 
 class Mother:
-    """Runs a program again and again, one at a time, each in a fork of what ``before`` has left.
+    """A process that runs ``before`` once and then a program repeatedly, each time in a fork.
 
-    A context manager. ``before`` must start no threads.
+    Use it as a context manager. ``before`` must start no threads.
     """
 
     def __init__(self, before, program, environment):
@@ -63,14 +63,14 @@ class Mother:
         self.folder.cleanup()
 
     def start(self, *arguments):
-        """The program with these arguments, under way."""
-        told = Path(self.folder.name, "told")
-        line = json.dumps([str(told), [str(argument) for argument in arguments]])
+        """Start the program with these arguments and return the running process."""
+        output = Path(self.folder.name, "output")
+        line = json.dumps([str(output), [str(argument) for argument in arguments]])
         self.process.stdin.write(f"{line}\n".encode())
-        return Child(self.process.stdout, told)
+        return Child(self.process.stdout, output)
 
-    def told(self, *arguments):
-        """What the program writes, once it has ended as it should."""
+    def run(self, *arguments):
+        """Run the program to its end without an error and return its output."""
         child = self.start(*arguments)
         status = child.wait()
         text = child.output.read_text()
@@ -79,7 +79,7 @@ class Mother:
 
 
 class Child:
-    """As much of `subprocess.Popen` as is needed; ``output`` is the file with what it writes."""
+    """A subset of `subprocess.Popen`; ``output`` is the file that the process writes to."""
 
     def __init__(self, news, output):
         self.news, self.output, self.returncode = news, output, None

@@ -1,4 +1,4 @@
-"""What several folders of tests share: data without ties, and a literal ridge."""
+"""Helpers that several folders of tests share: data without ties, and a literal ridge."""
 
 import signal
 
@@ -88,7 +88,7 @@ def literal_ridge(Z, T, alpha, weights=None, bias="free"):
 
 
 def ridge_scores(Z, T, alpha, Z_new, weights=None, bias="free"):
-    """What :func:`literal_ridge` predicts for new rows."""
+    """Return the predictions of :func:`literal_ridge` for new rows."""
     coefficients, intercept = literal_ridge(Z, T, alpha, weights, bias)
     return Z_new @ coefficients + intercept
 
@@ -106,18 +106,18 @@ def long_tailed_rows(seed, n_rows=60, n_features=90, *, unit=True):
 
 
 def texts_of_topics(seed, n_train=400, n_test=600, n_labels=6, n_words=20_000, length=15):
-    """TF-IDF rows and labels of texts with a long tail of words: training rows, then new ones."""
+    """Return TF-IDF rows and labels, for training and test, of texts with a long tail of words."""
     rng = np.random.default_rng(seed)
-    chances = 1 / np.arange(1, n_words + 1)
-    chances /= chances.sum()
+    probabilities = 1 / np.arange(1, n_words + 1)
+    probabilities /= probabilities.sum()
     topics = rng.integers(20, 1_000, (n_labels, 30))
     Y = rng.random((n_train + n_test, n_labels)) < rng.uniform(0.1, 0.3, n_labels)
     texts = []
     for labels in Y:
-        words = rng.choice(n_words, length, p=chances).tolist()
+        text = rng.choice(n_words, length, p=probabilities).tolist()
         for label in np.flatnonzero(labels):
-            words += rng.choice(topics[label], 2).tolist()
-        texts.append(" ".join(f"w{word}" for word in words))
+            text += rng.choice(topics[label], 2).tolist()
+        texts.append(" ".join(f"w{word}" for word in text))
     vectorizer = TfidfVectorizer(sublinear_tf=True).fit(texts[:n_train])
     Y = Y.astype(int)
     train, test = vectorizer.transform(texts[:n_train]), vectorizer.transform(texts[n_train:])

@@ -1,8 +1,8 @@
 """The layout of the package agrees with pyproject.toml and docs/contributing/architecture.md.
 
-The order of the layers itself is checked by import-linter. Here stands what it cannot see: which
-parts of scikit-learn a layer uses, what the import of the package brings along, and whether the
-page in docs/ tells the truth.
+The order of the layers itself is checked by import-linter. The tests here check what it cannot
+see: which parts of scikit-learn a layer uses, which modules the import of the package loads, and
+whether the page in docs/ is correct.
 """
 
 import ast
@@ -93,7 +93,7 @@ def test_the_numeric_layers_use_little_of_scikit_learn(layer):
             target
             for target in imports_of(name)
             if target.split(".")[0] == "sklearn"
-            and not any(target == door or target.startswith(door + ".") for door in allowed)
+            and not any(target == module or target.startswith(module + ".") for module in allowed)
         }
         assert not foreign, f"{name} imports {sorted(foreign)}"
 

@@ -59,7 +59,7 @@ OBJECTS = public_objects()
 
 @pytest.mark.parametrize("path", sorted(OBJECTS))
 def test_it_is_documented(path):
-    # The fields of a frozen little type are described beside them, and a protocol has none.
+    # The fields of a dataclass are described by comments, and a protocol has none.
     thing = OBJECTS[path]
     plain = dataclasses.is_dataclass(thing) or getattr(thing, "_is_protocol", False)
     checks = CHECKS - ({"PR01"} if plain else set())

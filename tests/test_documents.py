@@ -4,8 +4,8 @@ A fence says what it holds: ``python``, ``toml`` or ``text``. Indented lines are
 block runs by itself, in a fresh namespace and an empty folder. A comment before it says otherwise:
 
     <!-- continues -->                      in the namespace or the folder of the one before
-    <!-- where: SPEC = quick.toml, ... -->  what stands for the words in capitals
-    <!-- file: my_module.py -->             it is also a file, beside the specs of its page
+    <!-- where: SPEC = quick.toml, ... -->  values of the words in capitals
+    <!-- file: my_module.py -->             it is also a file, in the folder of the page's specs
     <!-- not run: reason -->                for what installs, downloads or needs large data
 """
 
@@ -37,7 +37,7 @@ class Block:
     line: int
     kind: str  # what the fence says, or "commands"
     text: str
-    told: dict[str, str] = field(default_factory=dict)
+    directives: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self):
@@ -45,13 +45,13 @@ class Block:
 
     @property
     def is_run(self):
-        return self.kind != "text" and "not run" not in self.told
+        return self.kind != "text" and "not run" not in self.directives
 
 
 def blocks_of(path):
-    """The blocks of a page, in order, each with what the comments right before it say."""
+    """Return the blocks of a page in order, each with the directives right before it."""
     page = path.relative_to(ROOT).as_posix().removeprefix("docs/")
-    blocks, told = [], {}
+    blocks, directives = [], {}
     lines = iter(enumerate(path.read_text(encoding="utf-8").splitlines(), start=1))
     indented = None
     for number, line in lines:
@@ -61,20 +61,20 @@ def blocks_of(path):
                 if inner.startswith("```"):
                     break
                 inside.append(inner)
-            blocks.append(Block(page, number, line[3:].strip(), "\n".join(inside), told))
-            told, indented = {}, None
+            blocks.append(Block(page, number, line[3:].strip(), "\n".join(inside), directives))
+            directives, indented = {}, None
         elif line.startswith("    "):
             if indented is None:
-                indented = Block(page, number, "commands", "", told)
+                indented = Block(page, number, "commands", "", directives)
                 blocks.append(indented)
-                told = {}
+                directives = {}
             indented.text += f"{line[4:]}\n"
         elif line.startswith("<!--") and (found := re.fullmatch(r"<!-- ([^:]+?)(: .*)? -->", line)):
             if found[1] in DIRECTIVES:
-                told[found[1]] = (found[2] or "")[2:].strip()
+                directives[found[1]] = (found[2] or "")[2:].strip()
             indented = None
         elif line.strip():
-            assert not told, f"{path.name}:{number}: {told} stands before no block"
+            assert not directives, f"{path.name}:{number}: {directives} precedes no block"
             indented = None
     return blocks
 
@@ -87,10 +87,10 @@ def chains(kind):
     found = []
     for block in ALL:
         if block.kind == kind and block.is_run:
-            if "continues" in block.told and found and found[-1][0].page == block.page:
+            if "continues" in block.directives and found and found[-1][0].page == block.page:
                 found[-1].append(block)
             else:
-                assert "continues" not in block.told, f"{block.name} continues nothing"
+                assert "continues" not in block.directives, f"{block.name} continues nothing"
                 found.append([block])
     return found
 
@@ -100,7 +100,7 @@ def by_chain(kind):
 
 
 def clean_environment(**more):
-    """What a user's shell has, with our commands first and no data of this machine."""
+    """Return the environment of a user's shell, our commands first and no data settings."""
     kept = {key: value for key, value in os.environ.items() if not key.startswith("COMPACTLEARN")}
     path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
     return kept | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1"} | more
@@ -121,7 +121,7 @@ def test_no_block_escapes(path):
     for sign, name in (("```python", "python"), ("```toml", "toml")):
         assert sum(block.kind == name for block in blocks) == text.count(sign)
     known = re.findall(rf"^<!-- ({'|'.join(DIRECTIVES)})\b", text, flags=re.MULTILINE)
-    assert len(known) == sum(len(block.told) for block in blocks)
+    assert len(known) == sum(len(block.directives) for block in blocks)
 
 
 def test_every_block_says_what_it_is():
@@ -131,8 +131,8 @@ def test_every_block_says_what_it_is():
 
 
 def test_what_is_not_run_has_a_reason_and_is_little():
-    left = [block for block in ALL if "not run" in block.told]
-    assert all(len(block.told["not run"].split()) > 3 for block in left)
+    left = [block for block in ALL if "not run" in block.directives]
+    assert all(len(block.directives["not run"].split()) > 3 for block in left)
     assert {block.kind for block in left} == {"commands"}
     lines = [line.split("#")[0].strip() for block in left for line in block.text.splitlines()]
     assert [line for line in lines if not line.startswith(("make ", "pip install "))] == [
@@ -280,10 +280,10 @@ def test_every_claim_is_about_one_example(page, phrase):
 
 
 def page_files(page, folder):
-    """The files that the blocks of a page are said to be, written beside a spec."""
+    """Write the blocks of a page that are files into the folder of its specs."""
     for block in ALL:
-        if block.page == page and "file" in block.told:
-            (folder / block.told["file"]).write_text(block.text, encoding="utf-8")
+        if block.page == page and "file" in block.directives:
+            (folder / block.directives["file"]).write_text(block.text, encoding="utf-8")
 
 
 def shell(line, folder):
@@ -352,9 +352,9 @@ def test_the_commands_run(chain, tmp_path):
         (specs / source.name).write_text(cut_down(source), encoding="utf-8")
     page_files(chain[0].page, tmp_path)
     for block in chain:
-        words = dict(re.findall(r"(\S+) = ([^,]+)", block.told.get("where", "")))
+        meanings = dict(re.findall(r"(\S+) = ([^,]+)", block.directives.get("where", "")))
         for line in block.text.splitlines():
-            for word, meaning in words.items():
+            for word, meaning in meanings.items():
                 line = line.replace(f" {word} ", f" {meaning} ")
             command = line.split(" #")[0]
             assert not re.search(r"\b[A-Z]{3,}\b", command), f"what is meant in {line!r}?"

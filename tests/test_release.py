@@ -1,4 +1,4 @@
-"""What is released: one version, an sdist and a wheel that hold what they must, a citation."""
+"""The release: one version, a complete sdist and wheel, and a citation."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_the_version_stands_in_one_place():
+def test_the_version_is_defined_once():
     assert "version" in PROJECT["dynamic"]
     assert "version" not in PROJECT
     assert release_check.version() == compactlearn.__version__

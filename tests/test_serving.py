@@ -55,10 +55,10 @@ def serving(folder):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What the page makes: a file of the model, and the module that serves it."""
+    """Return a folder with the page's model file and the module that serves it."""
     folder = tmp_path_factory.mktemp("serving")
     (first,) = (block for block in BLOCKS if "save_model(" in block.text)
-    (served,) = (block for block in BLOCKS if block.told.get("file") == "serve.py")
+    (served,) = (block for block in BLOCKS if block.directives.get("file") == "serve.py")
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -78,14 +78,14 @@ def address(folder):
 def test_the_request_of_the_page_gets_the_answer_of_the_page(address):
     (request,) = (block.text for block in BLOCKS if block.text.startswith("POST "))
     (answer,) = (block.text for block in BLOCKS if block.text.startswith("[["))
-    way, content = re.fullmatch(r"POST (\S+) +(\{.*\})\s*", request).groups()
-    found = httpx.post(f"{address}{way}", json=json.loads(content))
+    path, content = re.fullmatch(r"POST (\S+) +(\{.*\})\s*", request).groups()
+    found = httpx.post(f"{address}{path}", json=json.loads(content))
     assert found.status_code == 200
-    told = json.loads(answer)
+    expected = json.loads(answer)
     assert [[name for name, _ in row] for row in found.json()] == [
-        [name for name, _ in row] for row in told
+        [name for name, _ in row] for row in expected
     ]
-    for row, shown in zip(found.json(), told, strict=True):
+    for row, shown in zip(found.json(), expected, strict=True):
         for (_, score), (_, rounded) in zip(row, shown, strict=True):
             assert score == pytest.approx(rounded, abs=0.006)
 
@@ -94,8 +94,8 @@ def test_it_is_what_the_model_says(address, folder):
     model, texts = load_model(folder / "tags.model"), ["bake pasta in the rain", "", "goal"]
     for k in (None, 1, 5):
         found = httpx.post(f"{address}/tags", json={"texts": texts, "k": k}).json()
-        told = [[(name, score) for name, score in row] for row in found]
-        assert told == predict_labels(model, texts, k)
+        pairs = [[(name, score) for name, score in row] for row in found]
+        assert pairs == predict_labels(model, texts, k)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ class MethodRow:
     fixed : mapping
         Parameters that are part of the method's definition.
     kernel : bool
-        Whether a ``KernelMap`` stands before it.
+        Whether a ``KernelMap`` precedes the method.
     """
 
     name: str

@@ -46,7 +46,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
     model : fitted classifier or Pipeline
         One that scores labels, or more than two classes.
     X : as in ``predict``
-        Rows; a few thousand at most can be told apart.
+        Rows; more than a few thousand are hard to distinguish.
     Y : as in ``fit``, optional
         The true labels: rows are then marked by whether their best label is right.
 
@@ -143,8 +143,8 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
     places, _, kept = _leading(normalize(vectors))
     near, _ = nearest_labels(vectors, np.arange(called.count), 3)
     said = [
-        f"{name}<br>near: {', '.join(called.names[j] for j in beside)}"
-        for name, beside in zip(called.names, near, strict=True)
+        f"{name}<br>near: {', '.join(called.names[j] for j in neighbours)}"
+        for name, neighbours in zip(called.names, near, strict=True)
     ]
     size: Any = _FEWEST
     if Y is not None:
@@ -182,7 +182,7 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: 
     model : fitted classifier or Pipeline
         One with ``predict_proba``.
     X, Y : as in ``fit``
-        Rows that the model has not met. Labels that are NaN are left out.
+        Held-out rows. Labels that are NaN are ignored.
     k : int or None, default=None
         None shows the labels that the model predicts, a number the best k of each row.
     bins : int, default=10
@@ -227,14 +227,14 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: 
         )
     there = found.count > 0
     cells, present = found.count[there], found.present[there]
-    chance, error = found.probability_sum[there], found.expected_calibration_error
+    probability, error = found.probability_sum[there], found.expected_calibration_error
     which = "predicted labels" if k is None else f"best {k} labels of each row"
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="as often as said"
+        x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="perfectly calibrated"
     )
     figure.add_scatter(
-        x=chance / cells,
+        x=probability / cells,
         y=present / cells,
         mode="lines+markers",
         marker={"size": 6 + 14 * np.sqrt(cells / cells.max())},
@@ -262,7 +262,7 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
         For a label matrix. Where each label has a threshold of its own, all of them are moved by
         the same amount, and 0 is where they are.
     X, Y : as in ``fit``
-        Rows that the model has not met. Labels that are NaN are left out.
+        Held-out rows. Labels that are NaN are ignored.
 
     Returns
     -------

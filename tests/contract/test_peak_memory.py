@@ -67,7 +67,7 @@ def mother():
 
 @pytest.fixture
 def measured(mother):
-    return lambda model, data: json.loads(mother.told(model, data))
+    return lambda model, data: json.loads(mother.run(model, data))
 
 
 needs_linux = pytest.mark.skipif(

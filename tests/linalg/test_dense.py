@@ -88,7 +88,7 @@ def test_a_part_of_the_pairs_of_a_large_matrix_needs_no_lapack_of_that_order(low
 @pytest.mark.parametrize("shape", [(220, 160), (160, 220)])
 @pytest.mark.parametrize("alpha", [1e-9, 1e-4])
 def test_a_small_penalty_on_many_features_needs_no_eigenvalues(shape, alpha, monkeypatch):
-    """A penalty of 1 is small beside features in large units: such a fit is no rarity."""
+    """A penalty of 1 is small compared with features in large units, which are common."""
     rng = np.random.default_rng(0)
     X, Y = rng.standard_normal(shape), rng.random((shape[0], 4)) < 0.4
 
@@ -129,7 +129,7 @@ def test_leverages_are_not_sought_where_they_need_refused_eigenvalues(low_limit)
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_equal_eigenvalues_are_all_found(order, overwrite):
-    """Rounding beside forty equal ones, of which LAPACK's bisection finds none without a word."""
+    """Forty equal eigenvalues and rounding: LAPACK's bisection silently finds none of them."""
     Y = np.kron(np.eye(40), np.ones((3, 1)))
     A = np.zeros((100, 100))
     A[60:, 60:] = Moments.from_arrays(np.zeros((120, 1)), Y).right_right

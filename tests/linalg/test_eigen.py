@@ -118,7 +118,7 @@ def test_values_repeated_as_may_be(repeats, kind, count, seed):
 
 
 def test_looking_for_copies_costs_little_where_there_are_none():
-    """Distinct eigenvalues: the second look takes four half blocks at most."""
+    """Distinct eigenvalues: the probe for copies takes four half blocks at most."""
     matrix = Diagonal(0.97 ** np.arange(1000))
     leading_eigenpairs(matrix, 60, route="krylov")
     assert matrix.columns <= 3 * 60 + 48
@@ -213,7 +213,7 @@ def spectrum(kind, n, rng):
 @pytest.mark.parametrize("count", [1, 12, 40])
 @pytest.mark.parametrize("kind", ["power law", "slow", "flat", "copies", "few", "rank", "nothing"])
 def test_a_share_of_the_sum_is_reached_and_known(kind, count, share):
-    """What is said to be reached is no more than what is, and no less than what was asked."""
+    """The reported share is at most the reached share and at least the requested share."""
     values = spectrum(kind, 1200, np.random.default_rng(3))
     matrix = Diagonal(values, seed=4)
     solution = leading_eigenpairs(matrix, count, route="krylov", share=share)

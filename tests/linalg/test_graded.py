@@ -1,4 +1,4 @@
-"""The ridge in any units: columns of 1e8 beside columns of 1, against exact rational arithmetic."""
+"""The ridge in any units: columns of 1e8 and columns of 1, against exact rational arithmetic."""
 
 from fractions import Fraction
 
@@ -93,7 +93,7 @@ def data(request, units):
     return X * units, Y, w, rng.normal(size=(6, 5)) * units
 
 
-def held(solver, X, Y, w, form):
+def make_pair(solver, X, Y, w, form):
     Y = sp.csr_array(Y)
     if solver == "moments":
         return MomentsPair(Moments.from_arrays(form(X), Y, w))
@@ -102,12 +102,12 @@ def held(solver, X, Y, w, form):
 
 @pytest.fixture(params=DIRECT, ids=str)
 def pair(request, data):
-    return held(request.param[0], *data[:3], request.param[1])
+    return make_pair(request.param[0], *data[:3], request.param[1])
 
 
 @pytest.fixture(params=WITH_ROWS, ids=str)
 def pair_with_rows(request, data):
-    return held(request.param[0], *data[:3], request.param[1])
+    return make_pair(request.param[0], *data[:3], request.param[1])
 
 
 @pytest.fixture(params=FORMS)
@@ -115,7 +115,7 @@ def iterative(request, data, monkeypatch):
     """No Gram matrix fits."""
     monkeypatch.setattr("compactlearn.linalg._routes.GRAM_LIMIT", 0)
     monkeypatch.setattr("compactlearn.linalg._left_rows.LU_UP_TO", 0)
-    return held("krylov", *data[:3], request.param)
+    return make_pair("krylov", *data[:3], request.param)
 
 
 def exact_data(data):
@@ -225,14 +225,14 @@ def test_leverages(pair_with_rows, data, bias):
 
 
 def test_a_constant_column_is_none_whatever_its_size():
-    """What centring leaves of a column of 1e8 is rounding, not a feature in small units."""
+    """A constant column of 1e8 is rounding after centring, not a feature in small units."""
     rng = np.random.default_rng(0)
     X = np.hstack([rng.normal(size=(30, 3)) * [1e5, 1, 1], np.full((30, 1), 1e8 + 0.1)])
     Y = np.where(X[:, 1:3] > 0, 1.0, 0.0)
     for solver, form in DIRECT:
-        pair = held(solver, X, Y, None, form)
+        pair = make_pair(solver, X, Y, None, form)
         learned = learn(pair, None, pair.right_codes(), 0.0)
         np.testing.assert_allclose(learned.coefficients[3], 0, atol=1e-20)
-        without = held(solver, X[:, :3], Y, None, form)
+        without = make_pair(solver, X[:, :3], Y, None, form)
         alone = learn(without, None, without.right_codes(), 0.0)
         np.testing.assert_allclose(learned.coefficients[:3], alone.coefficients, rtol=1e-9)

@@ -39,8 +39,8 @@ class Counted(Operator):
 def text(n, p, seed=0):
     """Sparse rows with frequent and rare columns."""
     draw = np.random.default_rng(seed)
-    chances = np.minimum(1.0, 3.0 / (1 + np.arange(p)))
-    return sp.csr_array((draw.random((n, p)) < chances) * draw.exponential(size=(n, p)))
+    probabilities = np.minimum(1.0, 3.0 / (1 + np.arange(p)))
+    return sp.csr_array((draw.random((n, p)) < probabilities) * draw.exponential(size=(n, p)))
 
 
 @pytest.mark.parametrize("rank", [0, 3])

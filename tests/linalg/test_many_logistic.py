@@ -27,7 +27,7 @@ def make_problems(n_rows, n_features, n_problems, seed, density=0.3):
 
 
 def gradient(X, problem, w, b, C):
-    """Of one problem, from its dense formula."""
+    """Return the gradient of one problem from its dense formula."""
     A = X[problem.rows].toarray()
     residual = C * (expit(problem.offsets + A @ w + b) - problem.positive)
     return np.append(w + A.T @ residual, b + residual.sum())

@@ -19,7 +19,7 @@ def make(n=30, n_features=9, n_labels=4, seed=0):
     return X, Y, rng.normal(size=(7, n_features)) + 2
 
 
-def held(X, Y, solver):
+def make_pair(X, Y, solver):
     return build_pair(X, sp.csr_array(Y), solver=solver)
 
 
@@ -45,7 +45,7 @@ def principal(X, H, k):
 def test_every_number_of_extra_directions_is_a_ridge_of_its_own(solver, alpha):
     X, Y, new = make()
     m, beta = 3, 0.2
-    pair = held(X, Y, solver)
+    pair = make_pair(X, Y, solver)
     codes = pair.leading_codes(m, beta)
     head = pair.left.leading_range(codes.left)[0]
     rows = NestedRows.of(pair, head, 6, new)
@@ -64,7 +64,7 @@ def test_every_number_of_extra_directions_is_a_ridge_of_its_own(solver, alpha):
 def test_rows_on_a_path(solver, alpha):
     """One decomposition for all penalties; predictions are linear in the targets."""
     X, Y, new = make()
-    pair = held(X, Y, solver)
+    pair = make_pair(X, Y, solver)
     codes = pair.leading_codes(3, 0.2)
     V = literal_codes(X, Y, 0.2, 3)
     W = codes.right.T
@@ -81,7 +81,7 @@ def test_rows_on_a_path(solver, alpha):
 def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(solver, alpha):
     """By a literal ridge of ones; and by so much it is short of the free one's intercept."""
     X, Y, new = make()
-    pair = held(X, Y, solver)
+    pair = make_pair(X, Y, solver)
     head = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
     rows = NestedRows.of(pair, head, 4, new)
     counts = [0, 2, 4]

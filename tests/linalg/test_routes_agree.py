@@ -83,7 +83,7 @@ def test_codes_that_are_not_exact_are_codes_all_the_same(form, wide, weighted):
     reached = (0.3 * np.sum(codes.left**2) + np.sum(codes.right**2)) / best.values.sum()
     assert best.share == 1.0
     assert ENOUGH <= codes.share <= reached <= 1 + 1e-12
-    assert codes.share < 1  # it did not go on to the end
+    assert codes.share < 1  # it stopped before the end
 
 
 def test_mostly_zero_matrices_are_compressed():
@@ -100,8 +100,8 @@ KINDS = ["moments", "dual", "krylov", "sparse dual", "sparse krylov", "kernel"]
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
-def held(kind, X, Y, weights):
-    """One problem in one route; the kernel is that of the rows as they are."""
+def make_pair(kind, X, Y, weights):
+    """Return the pair of one problem by one route; the kernel is that of the given rows."""
     if kind == "moments":
         return MomentsPair(Moments.from_arrays(X, Y, weights))
     if kind == "kernel":
@@ -136,7 +136,7 @@ def literal_hat(rows, ridge, constant=True, block="Xc"):
 
 
 def assert_hat_grams(pair, rows, ridge, atol=1e-8):
-    """Of centred blocks, and of blocks as they are."""
+    """Compare hat Gram matrices of centred and of uncentred blocks with literal ones."""
     for centred, left, right in ((True, "Xc", "Yc"), (False, "X", "Y")):
         gram = multiplied(ridge_of(pair).hat_gram(ridge, centred=centred))
         expected = rows[right].T @ literal_hat(rows, ridge, False, left) @ rows[right]
@@ -148,7 +148,7 @@ def multiplied(matrix):
 
 
 def in_feature_space(pair, X, C):
-    """Directions of a pair as columns (D, k), whatever they are held by."""
+    """Return the directions of a pair as columns (D, k), whatever they are represented by."""
     C = C.toarray() if sp.issparse(C) else C
     C = multiplied(C) if isinstance(C, Operator) else np.asarray(C)
     return X.T @ pair.left.expressed(C) if pair.solver == "kernel" else C
@@ -157,7 +157,7 @@ def in_feature_space(pair, X, C):
 @every_kind
 def test_sums_of_squares(kind, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     cross = rows["Xc"].T @ rows["Y"]
     np.testing.assert_allclose(pair.left.energy, np.sum(rows["Xc"] ** 2))
     np.testing.assert_allclose(pair.right_energy, np.sum(rows["Y"] ** 2))
@@ -170,7 +170,7 @@ def test_sums_of_squares(kind, case):
 @every_kind
 def test_products_of_the_blocks(kind, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     cross = rows["Xc"].T @ rows["Y"]
     np.testing.assert_allclose(multiplied(pair.cross_gram()), cross.T @ cross, atol=1e-8)
     for centre, block in ((True, rows["Yc"]), (False, rows["Y"])):
@@ -193,7 +193,7 @@ def test_products_of_the_blocks(kind, case):
 @pytest.mark.parametrize("size", [2, 4])
 def test_directions_of_dependence(kind, size, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     P, squares = pair.cross_range(size)
     left, s, _ = np.linalg.svd(rows["Xc"].T @ rows["Y"])
     np.testing.assert_allclose(squares, s[:size] ** 2, rtol=1e-9)
@@ -209,7 +209,7 @@ def _signed(columns):
 @every_kind
 def test_codes_of_projected_rows(kind, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     P = pair.cross_range(2)[0]
     XP = rows["Xc"] @ in_feature_space(pair, X, P)
     values, vectors = np.linalg.eigh(0.7 * XP @ XP.T + rows["Y"] @ rows["Y"].T)
@@ -230,7 +230,7 @@ def test_codes_of_projected_rows(kind, case):
 @pytest.mark.parametrize("ridge", [0.0, 0.3, 40.0])
 def test_hat_matrices(kind, constant, ridge, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     expected = literal_hat(rows, ridge, constant)
     hat = ridge_of(pair).hat(ridge, constant=constant)
     np.testing.assert_allclose(hat.trace, np.trace(expected), rtol=1e-9)
@@ -262,9 +262,9 @@ def assert_hat_codes(pair, constant, case, atol=1e-8):
 
 @every_kind
 @pytest.mark.parametrize("constant", [True, False])
-def test_codes_beside_a_hat_matrix(kind, constant, case):
+def test_codes_of_a_hat_matrix(kind, constant, case):
     X, Y, w, _ = case
-    assert_hat_codes(held(kind, X, Y, w), constant, case)
+    assert_hat_codes(make_pair(kind, X, Y, w), constant, case)
 
 
 def assert_learns(pair, bias, case, atol=1e-8):
@@ -299,14 +299,14 @@ def assert_learns(pair, bias, case, atol=1e-8):
 @pytest.mark.parametrize("bias", BIASES)
 def test_the_ridge_of_every_bias(kind, bias, case):
     X, Y, w, _ = case
-    assert_learns(held(kind, X, Y, w), bias, case)
+    assert_learns(make_pair(kind, X, Y, w), bias, case)
 
 
 @every_kind
 @pytest.mark.parametrize("projected", [False, True])
 def test_a_path_is_the_ridge_of_every_penalty(kind, projected, case):
     X, Y, w, _ = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     P = pair.cross_range(3)[0] if projected else None
     for codes in (pair.leading_codes(3, 0.5), pair.right_codes()):
         path = learn_path(pair, P, codes)
@@ -323,7 +323,7 @@ def test_a_path_is_the_ridge_of_every_penalty(kind, projected, case):
 @every_kind
 def test_directions_of_a_ridge(kind, case):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     found = in_feature_space(pair, X, ridge_of(pair).directions(pair.right_codes(), 0.3)[0])
     Xc = rows["Xc"]
     expected = np.linalg.solve(Xc.T @ Xc + 0.3 * np.eye(9), Xc.T @ rows["Y"])
@@ -364,7 +364,7 @@ every_form = pytest.mark.parametrize("kind", ["krylov", "sparse krylov"])
 @every_form
 def test_cross_products_that_do_not_fit(kind, case, cramped):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     cross = rows["Xc"].T @ rows["Y"]
     np.testing.assert_allclose(pair.cross_energy, np.sum(cross**2))
     np.testing.assert_allclose(multiplied(pair.cross_gram()), cross.T @ cross, atol=1e-8)
@@ -382,7 +382,7 @@ def test_cross_products_that_do_not_fit(kind, case, cramped):
 @every_form
 def test_hat_matrices_by_conjugate_gradients(kind, case, cramped):
     X, Y, w, rows = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     expected = literal_hat(rows, 0.3)
     found = ridge_of(pair).hat(0.3)
     assert isinstance(found.matrix, Operator)
@@ -400,17 +400,17 @@ def test_hat_matrices_by_conjugate_gradients(kind, case, cramped):
 @pytest.mark.parametrize("bias", BIASES)
 def test_the_ridge_of_every_bias_by_conjugate_gradients(kind, bias, case, cramped):
     X, Y, w, _ = case
-    assert_learns(held(kind, X, Y, w), bias, case)
+    assert_learns(make_pair(kind, X, Y, w), bias, case)
 
 
 @pytest.mark.parametrize("kind", ["dual", "krylov", "kernel"])
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_hat_matrices_from_an_inverse(kind, ridge, monkeypatch):
-    """What large kernels take, where eigenvectors would be slow."""
+    """Large kernels are inverted, because eigenvectors would be slow."""
     X, Y = problem(n=7, seed=1)
-    spectral = ridge_of(held(kind, X, Y, None)).hat(ridge)
+    spectral = ridge_of(make_pair(kind, X, Y, None)).hat(ridge)
     monkeypatch.setattr("compactlearn.linalg._rows_ridge.SPECTRAL_HAT", 2)
-    inverted = ridge_of(held(kind, X, Y, None)).hat(ridge)
+    inverted = ridge_of(make_pair(kind, X, Y, None)).hat(ridge)
     np.testing.assert_allclose(inverted.matrix, spectral.matrix, atol=1e-8)
     np.testing.assert_allclose(inverted.trace, spectral.trace, rtol=1e-8)
     np.testing.assert_array_equal(inverted.matrix, inverted.matrix.T)
@@ -421,7 +421,7 @@ def test_a_constant_is_no_direction_of_a_kernel(weighted):
     """A kernel matrix is centred but for rounding; coefficients of directions are exactly so."""
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
-    pair = held("kernel", X, Y, w)
+    pair = make_pair("kernel", X, Y, w)
     np.testing.assert_allclose(pair.left.Xc.T @ pair.ones[:, None], 0, atol=1e-13)
     left = pair.leading_codes(3, 0.5).left
     np.testing.assert_allclose(pair.ones @ left, 0, atol=1e-13)
@@ -431,7 +431,7 @@ def test_a_constant_is_no_direction_of_a_kernel(weighted):
 def test_codes_of_the_labels_alone(kind, case):
     """No columns of P give the codes of no balance."""
     X, Y, w, _ = case
-    pair = held(kind, X, Y, w)
+    pair = make_pair(kind, X, Y, w)
     nothing = pair.cross_range(1)[0][:, :0]
     small, whole = pair.leading_codes(2, 0.0, nothing), pair.leading_codes(2, 0.0)
     np.testing.assert_allclose(small.values, whole.values, rtol=1e-9)
@@ -443,12 +443,12 @@ def test_codes_of_the_labels_alone(kind, case):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("size", [3, 20])
 def test_principal_directions_of_a_kernel(weighted, size, monkeypatch):
-    """Those of the rows themselves, for a linear kernel; and none beyond its rank."""
+    """For a linear kernel they are the directions of the rows, and none beyond its rank."""
     # Many of them come from the matrix itself: an operator would be multiplied by the identity.
     monkeypatch.delattr("compactlearn.linalg._eigen.multiplied_out")
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
-    kernel, rows = held("kernel", X, Y, w), held("krylov", X, Y, w)
+    kernel, rows = make_pair("kernel", X, Y, w), make_pair("krylov", X, Y, w)
     (A, _), (B, _) = kernel.cross_range(2), rows.cross_range(2)
     mine = in_feature_space(kernel, X, kernel.left.principal_directions(size, A)[0])
     monkeypatch.undo()
@@ -461,7 +461,7 @@ def test_principal_directions_of_a_kernel(weighted, size, monkeypatch):
 def test_bases_in_the_space_of_a_kernel(weighted):
     X, Y = problem(seed=1)
     w = np.random.default_rng(3).uniform(0.2, 2, size=50) if weighted else None
-    pair = held("kernel", X, Y, w)
+    pair = make_pair("kernel", X, Y, w)
     C = np.random.default_rng(0).standard_normal((pair.n_left, 3))
     Q = pair.left.orthonormal(C)
     np.testing.assert_allclose(pair.left.inner(Q, Q), np.eye(3), atol=1e-10)
@@ -502,10 +502,10 @@ def test_there_are_no_more_codes_than_distinct_rows(kind, form, offset, copies, 
         parts = [slice(0, 7 * copies), slice(7 * copies, None)]
         whole = Moments.from_arrays(form(X), Y)
         sums = Moments.from_blocks((form(X[rows]), Y[rows]) for rows in parts)
-        held = [MomentsPair(whole), MomentsPair(sums), MomentsPair(sums.rescaled(np.ones(n_left)))]
+        pairs = [MomentsPair(whole), MomentsPair(sums), MomentsPair(sums.rescaled(np.ones(n_left)))]
     else:
-        held = [RowsPair.of_rows(form(X), Y, solver=kind)]
-    for pair in held:
+        pairs = [RowsPair.of_rows(form(X), Y, solver=kind)]
+    for pair in pairs:
         balance = 0.1 * pair.right_energy / pair.left.energy
         codes = pair.leading_codes(40, balance)
         assert codes.size == 15

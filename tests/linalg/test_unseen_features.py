@@ -53,9 +53,9 @@ def test_all_folds_at_once_are_each_fold_alone(seed, n_folds, unit):
 def test_rows_are_those_of_a_vectoriser_that_has_not_seen_them():
     rng = np.random.default_rng(3)
     words = np.array([f"w{n}" for n in range(400)])
-    chances = 1 / np.arange(1, 401)
-    chances /= chances.sum()
-    texts = [" ".join(rng.choice(words, size=12, p=chances)) for _ in range(80)]
+    probabilities = 1 / np.arange(1, 401)
+    probabilities /= probabilities.sum()
+    texts = [" ".join(rng.choice(words, size=12, p=probabilities)) for _ in range(80)]
     whole = TfidfVectorizer(use_idf=False).fit(texts)
     alone = TfidfVectorizer(use_idf=False).fit(texts[:60])
     kept = [whole.vocabulary_[word] for word in alone.get_feature_names_out()]

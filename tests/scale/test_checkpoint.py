@@ -218,4 +218,4 @@ def test_a_process_that_is_killed_goes_on_with_the_same_bits(tmp_path, solver, m
         process.kill()
     assert process.wait() == -signal.SIGKILL
     assert (tmp_path / "kept" / f"{first}.safetensors").exists()
-    assert mother.told(*words("kept", 0.0)) == whole
+    assert mother.run(*words("kept", 0.0)) == whole

@@ -177,7 +177,7 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin):
         assert not turned
         self.raw[plain] = value
 
-    # ---- others beside it ---------------------------------------------------------------------
+    # ---- new arrays on the same device --------------------------------------------------------
 
     def like(self, raw: Any) -> DeviceArray:
         """Return another array of the library, wrapped."""

@@ -52,7 +52,7 @@ def dispatches() -> bool:
 
 
 def place_of(array: Any) -> str:
-    """Return library and device of an array, in words.
+    """Return the library and the device of an array as a text for messages.
 
     >>> place_of(np.zeros(3))
     'NumPy on the CPU'

@@ -122,9 +122,9 @@ def _is_number(value: Any) -> bool:
 
 
 def refuse_gaps(y: Any) -> None:
-    """Refuse a list or vector of objects in which a class is missing or a collection.
+    """Raise ValueError if a class in a list or an object vector is missing or is a collection.
 
-    Beside words in a list NumPy would make the word "nan" of it, and a class of that.
+    NumPy would convert a NaN in a list of strings to the string "nan", which would become a class.
     """
     if not isinstance(y, list | tuple) and y.dtype.kind != "O":
         return

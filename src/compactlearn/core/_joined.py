@@ -1,9 +1,8 @@
 """Several labels of a row written as one string, "jazz;blues", where classes are expected.
 
-Such a vector trains one class for every combination, and nobody notices. The strings of ordinary
-classes may contain the same signs: "Korea, South". What tells the two apart is that labels are
-used again, alone or at another place of another combination, while the parts of a name keep their
-place.
+Such a vector silently trains one class for every combination. The strings of ordinary classes may
+contain the same separators: "Korea, South". The difference is that joined labels appear again,
+alone or at another position of another combination, while the parts of a name keep their position.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Labels that are flipped at known rates, corrected so that sums of them are right on average.
 
-A label that is absent is seen as present with the chance ``false_positive`` (f), and one that is
-present as absent with the chance ``false_negative`` (m), independently of everything else. Then
+An absent label is observed as present with probability ``false_positive`` (f), and a present label
+as absent with probability ``false_negative`` (m), independently of everything else. Then
 
     y' = (y - f) / (1 - f - m)
 
@@ -10,8 +10,8 @@ are linear in it: column sums, X'Y', and products of two different labels. Every
 in the label, such as the squared loss less its constant and the logistic loss, has the mean that it
 would have with true labels. Squares of a label are larger on average, by its variance.
 
-Labels of which some positives are missing are the case f = 0 and m = 1 - p with the chance p that a
-present label is seen, its propensity: y' = y / p (Jain, Prabhu and Varma 2016).
+Labels with missing positives are the case f = 0 and m = 1 - p, where the propensity p is the
+probability that a present label is observed: y' = y / p (Jain, Prabhu and Varma 2016).
 
 References
 ----------
@@ -109,6 +109,6 @@ def check_propensities(propensities: Any, n_labels: int) -> Correction:
     if not (np.isfinite(p).all() and (p >= LEAST_LEFT).all() and (p <= 1).all()):
         raise ValueError(
             f"propensities must lie between {LEAST_LEFT:g} and 1, and range from {p.min():g} to "
-            f"{p.max():g}; pass the chance that a label that applies is in Y."
+            f"{p.max():g}; pass the probability that a present label is in Y."
         )
     return Correction(np.zeros(n_labels), 1.0 - p)

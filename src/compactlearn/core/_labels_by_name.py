@@ -130,15 +130,15 @@ def _matrix(columns: array[int], starts: array[int], place: Any, names: Sequence
 
 def _checked_names(place: Mapping[Any, int], rows: Sequence[Any]) -> list[Any]:
     """Return the names that are not blank, all of them strings or all of them whole numbers."""
-    words = [name for name in place if isinstance(name, str)]
+    texts = [name for name in place if isinstance(name, str)]
     numbers = [name for name in place if _is_whole(name)]
     wrong = [name for name in place if not isinstance(name, str) and not _is_whole(name)]
-    if words and numbers:
+    if texts and numbers:
         wrong = numbers
     if wrong:
         row = next(k for k, row in enumerate(rows) if any(one is wrong[0] for one in row))
         raise ValueError(_no_name(wrong[0], row))
-    return numbers or [word for word in words if word.strip()]
+    return numbers or [text for text in texts if text.strip()]
 
 
 def _no_name(value: Any, row: int) -> str:

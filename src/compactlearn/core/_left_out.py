@@ -52,10 +52,10 @@ def leave_out(
     unknown = targets.unknown
     learnt = replace(
         targets,
-        matrix=_taken(targets.matrix, kept),
+        matrix=_select_columns(targets.matrix, kept),
         classes=targets.classes[kept],
         names=None if targets.names is None else [targets.names[j] for j in kept],
-        unknown=None if unknown is None else _taken(unknown, kept),
+        unknown=None if unknown is None else _select_columns(unknown, kept),
     )
     return learnt, [names[j] for j in np.flatnonzero(left)]
 
@@ -81,7 +81,7 @@ def drop_left_out(model: Any, Y: Any, *, sep: str | None = None, owner: str = "f
         return Y if len(places) < len(names) else Y.iloc[:, places]
     if names and model.classes_.dtype.kind not in "iu":  # the columns of names have no order
         return Y
-    return _taken(Y if hasattr(Y, "tocsr") else np.asarray(Y), model.classes_)
+    return _select_columns(Y if hasattr(Y, "tocsr") else np.asarray(Y), model.classes_)
 
 
 def refuse_leaving_out(estimator: Any, owner: str) -> None:
@@ -123,8 +123,8 @@ def _counts(matrix: Any, weights: NDArray[np.float64] | None) -> NDArray[np.floa
     return np.asarray(counted, dtype=np.float64).ravel()
 
 
-def _taken(matrix: Any, columns: NDArray[np.intp]) -> Any:
-    """Some columns of a matrix in its own form; without a copy where these are all."""
+def _select_columns(matrix: Any, columns: NDArray[np.intp]) -> Any:
+    """Return some columns of a matrix, sparse or dense as given; all of them without a copy."""
     return (
         scipy.sparse.csr_array(matrix[:, columns])
         if hasattr(matrix, "tocsr")

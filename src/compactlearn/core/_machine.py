@@ -64,8 +64,8 @@ def threads() -> dict[str, Any]:
         }
         for pool in threadpool_info()
     ]
-    told = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
-    return {"own_cores": own_cores(), "libraries": pools, "variables": told}
+    variables = {name: os.environ[name] for name in VARIABLES if os.environ.get(name)}
+    return {"own_cores": own_cores(), "libraries": pools, "variables": variables}
 
 
 def devices() -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Methods of models that upper layers answer: files, ONNX, explanations.
 
-What stores, exports and explains stands above all models and knows them. None of them knows it: it
-is found when it is asked for.
+The modules that store, export and explain models import the models. To avoid import cycles, these
+methods import such a module only when they are called.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from sklearn.utils import get_tags
 
 
 class Constraint:
-    """Allowed values of a parameter: a test, and the values in words.
+    """Allowed values of a parameter: a test and a description of the values.
 
     Parameters
     ----------

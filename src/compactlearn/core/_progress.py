@@ -84,7 +84,7 @@ class Steps(_Bar):
         super().__init__(description, total, shown=bool(verbose) or seconds > LONG)
 
     def say(self, what: str) -> None:
-        """Show what is being done now, in a few words beside the bar."""
+        """Show a short description of the current step next to the bar."""
         self._update(description=f"{self._description}: {what}")
 
     def done(self) -> None:

@@ -9,14 +9,14 @@ _BEGINNINGS = ("=", "+", "-", "@", "\t", "\r")
 def csv_line(cells: Iterable[object], delimiter: str = ",", *, raw: bool = False) -> str:
     r"""Return one line of CSV with its line end.
 
-    Cells that hold the delimiter, a quote, a line end or a carriage return stand in quotes.
+    Cells that contain the delimiter, a quote, a line end or a carriage return are quoted.
 
     Parameters
     ----------
     cells : iterable
         Strings are texts; numbers are written as ``str`` writes them.
     delimiter : str
-        What stands between the cells.
+        Separator of the cells.
     raw : bool
         Whether texts that a spreadsheet would take for formulas are written as they are.
 

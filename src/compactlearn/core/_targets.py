@@ -41,34 +41,34 @@ from compactlearn.core._warn import warn_user
 
 @dataclass(frozen=True)
 class Targets:
-    """Labels in the one form the numerics use, and how to speak of them afterwards."""
+    """Labels as a matrix, with the classes and names that predictions are reported by."""
 
     matrix: Any  # csr_array (N, M) of float64 ones
     classes: NDArray[Any]
     kind: str  # "multilabel", "binary" or "multiclass"
-    names: list[str] | None  # where Y was a frame or held names
+    names: list[str] | None  # where Y was a frame or had label names
     dtype: np.dtype[Any]  # of the labels that predict returns
-    by_name: bool = False  # Y held names, and classes are these
+    by_name: bool = False  # Y had label names, which are the classes
     unknown: Any = None  # csr_array (N, M) with a one for each label that is not known, or None
 
     @property
     def vector_classes(self) -> NDArray[Any] | None:
-        """The classes where the labels came as a vector, to read another one by."""
+        """The classes if the labels were given as a vector, and None otherwise."""
         return None if self.kind == "multilabel" else self.classes
 
     @property
     def n_labels(self) -> int:
-        """How many columns the matrix has."""
+        """The number of labels."""
         return self.matrix.shape[1]
 
     def take(self, rows: Any) -> Targets:
-        """The same labels at some of the rows."""
+        """Return the labels of some of the rows."""
         unknown = None if self.unknown is None else self.unknown[rows]
         return replace(self, matrix=self.matrix[rows], unknown=unknown)
 
     @property
     def truth(self) -> Any:
-        """What metrics take: the matrix, with NaN where a label is not known."""
+        """The label matrix for metrics, with NaN for each unknown label."""
         if self.unknown is None:
             return self.matrix
         unknown = self.unknown.copy()

@@ -114,7 +114,7 @@ def _others_running() -> int:
 
 def _is_running(stat: str) -> bool:
     try:
-        # The state follows the name, which stands in brackets and may hold any character.
+        # The state follows the name, which is in brackets and may contain any character.
         return _bytes(stat).rpartition(b")")[2].split()[0] == b"R"
     except (OSError, IndexError):
         return False  # it ended just now
@@ -168,9 +168,9 @@ class _Blocks:
             self._lower(None)
 
     def after_fork(self) -> None:
-        """Keep the blocks of the thread that forked: a forked process has no other.
+        """Keep only the blocks of the thread that forked: a forked process has no other thread.
 
-        Another thread may have held the lock.
+        The lock is replaced because another thread may have locked it.
         """
         self.lock = threading.Lock()
         self.active = [block for block in self.active if block.thread == threading.get_ident()]

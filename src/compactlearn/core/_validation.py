@@ -100,7 +100,7 @@ def _known_already(estimator: Any, X: Any) -> bool:
         and X.ndim == 2
         and X.shape[0] > 0
         and X.shape[1] == getattr(estimator, "n_features_in_", None)
-        and not hasattr(estimator, "feature_names_in_")  # which X, without names, must be told of
+        and not hasattr(estimator, "feature_names_in_")  # then X without names needs a warning
     )
 
 
@@ -138,7 +138,7 @@ _ADVICE = {
 def _refuse_not_finite(X: Any) -> None:
     data = X.data if scipy.sparse.issparse(X) else X
     with np.errstate(all="ignore"):
-        total = data.sum()  # one pass without a temporary; only an overflow needs a second look
+        total = data.sum()  # not finite only if an entry is, or it overflows; no copy
     if bool(np.isfinite(total)) or bool(np.isfinite(data).all()):
         return
     bad = host(~np.isfinite(data))

@@ -53,7 +53,7 @@ def bytes_in(thing: Any) -> int:
 
 
 def n_parameters_in(thing: Any) -> int:
-    """How many numbers the arrays hold that a thing is saved with; of sparse ones those stored.
+    """Return the number of parameters in the arrays of an object; stored ones if sparse.
 
     >>> n_parameters_in([np.zeros((3, 4)), scipy.sparse.eye_array(5, format="csr")])
     17

@@ -31,7 +31,7 @@ def working_form(matrix: Any) -> Any:
 
 
 def right_on_device_of(right: Any, left: Any) -> Any:
-    """A sparse right block as it is held beside a left one: on a device as a dense matrix."""
+    """Return the right block, as a dense matrix on the device of the left block if it has one."""
     moves = isinstance(left, DeviceArray) and not isinstance(right, DeviceArray)
     return dense_on_device_of(right, left) if moves else right
 

@@ -97,14 +97,14 @@ def code_rows(codes: Codes, X: Any, Y: Any, mean_left: Array) -> Any:
     return V
 
 
-def offset_scale(taken: float, order: int) -> float:
-    """The ``scale`` of an eigenproblem of that order, off whose matrix centring took ``taken``.
+def offset_scale(mean_energy: float, order: int) -> float:
+    """Return the ``scale`` of an eigenproblem whose matrix was centred after multiplication.
 
-    A rank tolerance is the order times what one rounding makes of the scale, as if all errors had
-    one sign. Those of a rank-one matrix are spread over its entries, and some sixteen roundings of
-    its norm are more than they ever add up to.
+    ``mean_energy`` is the norm of the rank-one matrix that centring subtracts. A rank tolerance is
+    the order times the rounding error of the scale, as if all errors had one sign. The errors of a
+    rank-one matrix are spread over its entries, and sixteen roundings of its norm exceed their sum.
     """
-    return taken * min(1.0, 16.0 / max(order, 1))
+    return mean_energy * min(1.0, 16.0 / max(order, 1))
 
 
 def peak_signs(columns: Array) -> Array:

@@ -46,9 +46,9 @@ EIGEN_LIMIT = 15_000
 # Rows that are symmetrised at a time.
 STRIP = 2_048
 
-# NumPy and SciPy bring a BLAS each, with threads that go on spinning for some time after a call.
+# NumPy and SciPy bring a BLAS each, with threads that keep spinning for some time after a call.
 # A small Cholesky factorisation by SciPy just after NumPy's products waits a tenth of a second for
-# a core (measured on two), so up to this order NumPy's LU, twice the operations, is taken instead.
+# a core (measured on two), so NumPy's LU, twice the operations, is used up to this order.
 LU_UP_TO = 4_000
 
 # Blocks of fewer columns are orthonormalised by reflections: little is saved.
@@ -158,7 +158,7 @@ def thin_qr(columns: Array) -> tuple[Array, Array]:
     Gram matrix, which are products and so several times faster (Yamamoto et al. 2015).
 
     The second makes up for what the first loses, as long as the columns are far from dependent on
-    each other; otherwise Householder reflections are taken.
+    each other; otherwise Householder reflections are used.
 
     >>> Q, R = thin_qr(np.eye(40, 20) * 3.0)
     >>> bool(np.allclose(Q @ R, np.eye(40, 20) * 3.0)), Q.shape

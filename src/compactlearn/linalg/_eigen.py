@@ -174,8 +174,8 @@ def leading_range(columns: Array, scale: float = 0.0) -> tuple[Array, Array]:
     the machine's own: directions no longer than that are none.
 
     A QR factorisation followed by an eigenproblem of the small factor: several times faster than
-    an SVD of C, and the basis is orthonormal to rounding. Only where C has not full rank is the
-    small factor's SVD taken, because squaring would blur the smallest directions that remain.
+    an SVD of C, and the basis is orthonormal to rounding. Only if C is rank-deficient is
+    the small factor's SVD used, because squaring would blur the smallest directions that remain.
 
     >>> basis, squares = leading_range(np.array([[0.0, 0.0], [3.0, 6.0], [0.0, 0.0]]))
     >>> basis.shape, np.round(squares, 12)

@@ -63,9 +63,9 @@ Search = Generator[Array, Array, EigenSolution]
 def together(
     searches: Sequence[Search], multiply: Callable[[dict[int, Array]], dict[int, Array]]
 ) -> list[EigenSolution]:
-    """Several searches side by side; ``multiply`` makes the products of all that go on at once.
+    """Run several searches together; ``multiply`` makes the products of all unfinished ones.
 
-    It is given a block of columns for each of them, by their places, and returns as many products.
+    ``multiply`` receives a block of columns for each search, by its index, and returns its product.
     """
     found: dict[int, EigenSolution] = {}
     asked = {place: next(one) for place, one in enumerate(searches)}

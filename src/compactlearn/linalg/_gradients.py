@@ -22,11 +22,11 @@ from compactlearn.linalg._operators import ColumnScaled, Operator, gram
 
 Array = NDArray[np.float64]
 
-# The error of an iterate is judged by what the last steps have gained: so many of them (half as
-# many at first), beside as many before.
+# The error of an iterate is estimated from the gain of this number of last steps (half as many at
+# first), compared with the gain of as many steps before them.
 LOOK_BACK = 12
 
-# Columns solved for at a time: what is held on the way is some times as large as they are.
+# Columns solved for at a time: temporary arrays are several times as large as these columns.
 WIDTH = 128
 
 # Directions of largest variance that a preconditioner takes out, and how well it must know them.
@@ -135,11 +135,11 @@ def _in_parts(
 def _conjugate_gradients(
     rows: Operator, cross: Array, penalties: Array | float, leading: _Leading | None, stop: _Stop
 ) -> tuple[Array, bool]:
-    """Columns that have settled are left out of the products as soon as they are many.
+    """Solve by conjugate gradients; leave converged columns out of the products once they are many.
 
-    Every step takes ``step * energy`` off the squared error in the norm of the matrix (Hestenes and
-    Stiefel 1952). What is left is about what the steps to come will take off, if these go on to
-    fall as they did between the last few and as many before.
+    Every step reduces the squared error in the norm of the matrix by ``step * energy`` (Hestenes
+    and Stiefel 1952). The remaining error is estimated as the sum of all future reductions, if
+    these keep falling at the rate between the last steps and as many before.
     """
     found = np.zeros_like(cross)
     places = np.arange(cross.shape[1])

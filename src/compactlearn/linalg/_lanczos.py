@@ -4,10 +4,10 @@ A block Lanczos iteration with full orthogonalisation and thick restarts. Blocks
 reasons: a product with several columns costs a fraction of as many products, and a block finds
 repeated eigenvalues that a single starting vector cannot see.
 
-:func:`exact_pairs` goes on until every residual is rounding. :func:`enough_pairs` goes on until the
-sum of the values found is known to be all but a small share of the largest there is: wider blocks,
-which the memory serves faster, and a smaller basis, for problems where exact pairs take long and
-nothing that is made of them can tell the difference.
+:func:`exact_pairs` iterates until every residual is rounding. :func:`enough_pairs` stops when the
+sum of the values found provably is all but a small share of the largest possible sum. It uses wider
+blocks, which read memory faster, and a smaller basis, for problems where exact pairs take long and
+the results do not depend on the difference.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ TOLERANCE = 16 * EPS
 # Rounds of a search that need not be exact, each to a quarter of the residuals of the one before.
 ROUNDS = 6
 
-# Columns and steps of its fresh look at the rest of the space, and how often that may begin again
-# where it cannot tell what is there from what was found.
+# Columns and steps of a probe of the rest of the space from a random block, and how often the probe
+# may restart where it cannot separate new directions from those found.
 PROBE = (8, 8)
 PROBE_RESTARTS = 12
 
@@ -83,10 +83,10 @@ def wide_block_size(count: int) -> int:
 def exact_pairs(
     matrix: Array | Multiplies, count: int, scale: float = 0.0, max_restarts: int = 60
 ) -> Found:
-    """Leading pairs by rounds of a search, until a fresh look finds none that was missed.
+    """Return leading pairs by rounds of a search, until a random probe finds no missed pair.
 
-    Each round goes on from the pairs of the last and from what the fresh look found, with the
-    number of restarts that is left.
+    Each round continues from the pairs of the last one and from the probe's vectors, with the
+    remaining number of restarts.
     """
     n, b = matrix.shape[0], block_size(count)
     rng = np.random.default_rng(0)  # the start is a detail: the same input gives the same answer
@@ -111,12 +111,12 @@ def exact_pairs(
 
 
 def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int = 0) -> Found:
-    """Pairs whose values have at least a ``share`` of the largest sum that ``count`` can have.
+    """Return pairs whose values reach a ``share`` of the largest sum of ``count`` values.
 
-    A round ends when what couples the Ritz vectors to the rest of the space is small. What the sum
-    may then fall short by is bounded from above (:func:`largest_sum`), with what a fresh block
-    sees of the rest. Where that is too much the next round goes on from the Ritz vectors, what
-    couples them to the rest, and what the fresh look has found.
+    A round ends when the coupling of the Ritz vectors to the rest of the space is small. The
+    shortfall of the sum is then bounded from above (:func:`largest_sum`), with a random probe of
+    the rest. If the bound is too large, the next round continues from the Ritz vectors, the
+    directions that couple them to the rest, and the vectors of the probe.
     """
     n, b = matrix.shape[0], wide_block_size(count)
     rng = np.random.default_rng(seed)
@@ -267,14 +267,14 @@ def _missed_copy(
     from a fresh random block, kept orthogonal to what was found, would show the other copies:
     Ritz values never exceed eigenvalues, so one above the smallest proves a miss. Where as many
     values as the block has columns lie together, copies may well be missing, and the second search
-    goes on until its largest Ritz value is known to stay below; elsewhere four steps are enough
-    of a check. Returns a block to continue from, or None.
+    continues until its largest Ritz value is known to stay below; elsewhere four steps are a
+    sufficient check. Returns a block to continue from, or None.
     """
     n, count = vectors.shape
     smallest = max(theta[count - 1], rounding)
     crowded = _lie_together(theta[: count + b], b, rounding)
     width, steps = (b, 12) if crowded else (b // 2, 4)
-    steps = min(steps, (n - count) // width - 1)  # a block must fit beside them
+    steps = min(steps, (n - count) // width - 1)  # a block must fit into the rest of the space
     if steps < 2:
         return None  # so small a matrix is never searched by products
 
@@ -328,7 +328,7 @@ def small_pairs(matrix: Array, *, in_place: bool = False) -> tuple[Array, Array]
 
 
 def _lie_together(theta: Array, b: int, rounding: float) -> bool:
-    """Return whether ``b`` values, or more, are equal but for what a search hardly tells apart."""
+    """Return whether at least ``b`` values are equal to the precision that a search resolves."""
     theta = theta[theta > rounding]
     return bool(
         np.any(theta[: max(0, theta.size - b + 1)] - theta[b - 1 :] <= 1e-6 * theta[b - 1 :])

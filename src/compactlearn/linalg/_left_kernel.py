@@ -39,8 +39,8 @@ KERNEL_ROUNDING = 64.0
 class KernelRows(Operator):
     """Xc for directions given by their coefficients: ``Xc (Xc'c) = Kc`` and ``Xc'V`` is V.
 
-    Less its constant part, to be exact: Xc' makes that zero, K only nearly, and a direction that
-    is short beside its coefficients would be magnified with the difference.
+    The constant part of the coefficients is removed: Xc' maps it to exactly zero, K only nearly,
+    and for a direction much shorter than its coefficients the difference would be magnified.
     """
 
     def __init__(self, kernel: Array, ones: Array) -> None:
@@ -60,7 +60,7 @@ class LeftKernel(LeftRows):
     by_kernel = True
     narrow = False  # type: ignore[assignment]
     variances = None  # type: ignore[assignment]
-    taken = 0.0  # type: ignore[assignment]
+    mean_energy = 0.0  # type: ignore[assignment]
 
     def __init__(self, kernel: Array, weights: Array | None = None) -> None:
         self.rows, self.weights, self.shape = None, weights, kernel.shape
@@ -179,14 +179,14 @@ class LeftKernel(LeftRows):
         found = self.expressed(c)
         return found if total is None else found + np.outer(self._shares, total)
 
-    def part(self, rest: Any, held: Any) -> tuple[LeftKernel, Any]:
-        """Return the kernel before it was centred, of a part of the rows, centred again; other
-        rows are known by their values against these.
+    def part(self, rest: Any, held_out: Any) -> tuple[LeftKernel, Any]:
+        """Return the block of the rows ``rest``, and the kernel of held-out rows against these.
 
-        Where the rows lie counts as soon as the intercept is not free.
+        The kernel of the part is uncentred and centred again by the mean of the part: the offset of
+        the rows matters if the intercept is not free.
         """
         weights = None if self.weights is None else self.weights[rest]
-        return LeftKernel(self._uncentred(rest, rest), weights), self._uncentred(held, rest)
+        return LeftKernel(self._uncentred(rest, rest), weights), self._uncentred(held_out, rest)
 
     def _uncentred(self, rows: Any, columns: Any) -> Array:
         """Return ``q_ij = k_ij + mean_i + mean_j - square``, the kernel as it came."""

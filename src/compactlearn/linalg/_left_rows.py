@@ -94,13 +94,13 @@ class LeftRows(LeftBlock):
         return np.einsum("ij,ij->j", Xc, Xc)
 
     @property
-    def taken(self) -> float:
-        """The squares that centring takes off Xc, where rows are multiplied before it."""
+    def mean_energy(self) -> float:
+        """The sum of squares that centring subtracts after products of sparse rows; else 0."""
         return self.count * float(self.mean @ self.mean) if self._is_sparse else 0.0
 
     @cached_property
     def rounding_scale(self) -> float:  # type: ignore[override]
-        return self.energy + self.taken if self._is_sparse else 0.0
+        return self.energy + self.mean_energy if self._is_sparse else 0.0
 
     @property
     def narrow(self) -> bool:
@@ -156,10 +156,10 @@ class LeftRows(LeftBlock):
         found = self.Xc.T @ c
         return found if total is None else found + np.outer(self.mean, total)
 
-    def part(self, rest: Any, held: Any) -> tuple[LeftRows, Any]:
-        """Return the block of some rows, and other rows as that block knows them."""
+    def part(self, rest: Any, held_out: Any) -> tuple[LeftRows, Any]:
+        """Return the block of the rows ``rest``, and the held-out rows."""
         weights = None if self.weights is None else self.weights[rest]
-        return LeftRows(self.rows[rest], weights), self.rows[held]
+        return LeftRows(self.rows[rest], weights), self.rows[held_out]
 
 
 def row_weighted(kernel: Array, roots: Array | None) -> Array:

@@ -248,10 +248,10 @@ class _Block:
     def of(cls, X: scipy.sparse.csr_array, part: Problems, *, positive_only: bool) -> _Block:
         n, D = part.count, X.shape[1]
         pair_problem = np.repeat(np.arange(n), np.diff(part.starts))
-        taken = X[part.rows]
-        lengths = np.diff(taken.indptr)
-        keys = taken.indices + np.repeat(pair_problem * D, lengths)
-        values, row_starts = taken.data, taken.indptr
+        selected = X[part.rows]
+        lengths = np.diff(selected.indptr)
+        keys = selected.indices + np.repeat(pair_problem * D, lengths)
+        values, row_starts = selected.data, selected.indptr
         occurs = np.zeros(n * D, dtype=bool)
         if positive_only:
             occurs[keys[np.repeat(part.positive, lengths)]] = True

@@ -194,8 +194,8 @@ class Moments:
     def __sub__(self, other: Moments) -> Moments:
         """Return the moments of the rows of ``self`` that are not in ``other``.
 
-        What cannot be told from the rounding of the terms is 0: the deviations of a column that is
-        constant in the rows that are left, and the mean of one that is 0 there.
+        Results within the rounding error of the terms are set to 0: the deviations of a column that
+        is constant in the remaining rows, and the mean of a column that is 0 there.
         """
         if not isinstance(other, Moments):
             return NotImplemented

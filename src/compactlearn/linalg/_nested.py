@@ -63,7 +63,7 @@ class RowsOnPath:
 
 @dataclass(frozen=True)
 class NestedRows:
-    """Rows in the coordinates of a head and of principal directions beside it."""
+    """Rows in the coordinates of a head and of principal directions orthogonal to it."""
 
     gram: Array  # (r, r) A
     cross: Array  # (r, K) C
@@ -75,7 +75,7 @@ class NestedRows:
 
     @classmethod
     def of(cls, pair: Pair, head: Array, extra: int, rows: Any) -> NestedRows:
-        """For projections of up to ``extra`` columns beside ``head``; fewer where none are left."""
+        """Return the rows for a head and up to ``extra`` principal directions, as many as exist."""
         Q, variances = pair.left.principal_directions(extra, head, fill=False)
         images = pair.left.gram @ head
         parts = [pair.left.expressed(part) for part in (head, Q)]
@@ -86,7 +86,7 @@ class NestedRows:
         return cls(gram, cross, variances, inside[0], inside[1], means, pair.count)
 
     def constant_left_over(self, alpha: float, counts: Sequence[int]) -> Iterator[Array]:
-        """(n, 1) what a ridge without an intercept leaves over of the constant 1."""
+        """Yield the residuals (n, 1) of the constant 1 in a ridge without an intercept."""
         c, e = (mean[:, None] for mean in self.means)
         origin = replace(self, head=-c.T, tail=-e.T)
         for seen, none in zip(
@@ -95,12 +95,12 @@ class NestedRows:
             yield (1.0 - self.total * seen) / (1.0 - self.total * none)
 
     def scores(
-        self, target: Array, alpha: float, counts: Sequence[int], beside: Array | None = None
+        self, target: Array, alpha: float, counts: Sequence[int], tail_target: Array | None = None
     ) -> Iterator[Array]:
-        """(n, k) predictions, less their mean in training, for each number of extra directions.
+        """Yield the predictions (n, k) less their training mean for each number of directions.
 
-        ``target`` is R (r, k), and ``beside`` (K, k) what stands below it where that is not 0;
-        ``counts`` ascend.
+        ``target`` is R (r, k); ``tail_target`` (K, k) are the targets of the extra directions, 0 if
+        None. ``counts`` ascend.
         """
         r = self.gram.shape[0]
         inverse = 1.0 / (self.variances + alpha)
@@ -114,8 +114,8 @@ class NestedRows:
                 coordinates -= self.tail[:, block] @ scaled.T
                 done = count
             right, tail = target, 0.0
-            if beside is not None:
-                shrunk = inverse[:done, None] * beside[:done]
+            if tail_target is not None:
+                shrunk = inverse[:done, None] * tail_target[:done]
                 right, tail = target - self.cross[:, :done] @ shrunk, self.tail[:, :done] @ shrunk
             if alpha > 0:
                 B = solve(schur + alpha * np.eye(r), right)

@@ -238,14 +238,14 @@ class LeftGram(Operator):
 class PassesLeft(LeftBlock):
     """The left block of a pair whose products are passes; Gram matrices that were found are kept.
 
-    Sparse rows are multiplied before they are centred, which takes ``taken`` off their squares.
+    Sparse rows are multiplied before they are centred, which subtracts ``mean_energy``.
     """
 
     def __init__(self, pair: PassesPair, sums: ColumnSums, *, is_sparse: bool) -> None:
         super().__init__(sums.count, sums.mean_left, LeftGram(pair), sums.deviations)
         self.pair, self.grams = pair, list[tuple[Array, Array]]()
-        self.taken = self.count * float(self.mean @ self.mean) if is_sparse else 0.0
-        self.rounding_scale = self.energy + self.taken if is_sparse else 0.0
+        self.mean_energy = self.count * float(self.mean @ self.mean) if is_sparse else 0.0
+        self.rounding_scale = self.energy + self.mean_energy if is_sparse else 0.0
 
     def projected_gram(self, projection: Array) -> Array:
         for P, gram in self.grams:
@@ -258,10 +258,10 @@ class PassesLeft(LeftBlock):
 class PassesPair(Pair):
     """Two blocks of columns whose rows are in a source, known by their sums.
 
-    ``held`` are rows that do not count, and are not in the ``sums`` either. Left columns are
-    multiplied by ``factors``, where there are any; sums and held rows have been already. There are
-    leading codes for a projection of as many features, and what is made of these; whoever makes
-    such a pair refuses the rest, which would take hundreds of passes.
+    The rows ``held_out`` are skipped, and are not in the ``sums`` either. Left columns are
+    multiplied by ``factors``, if given; sums and held-out rows are multiplied already. Such a pair
+    has only leading codes, for a projection of as many features, and models of these. Its callers
+    raise an error for other models, which would take hundreds of passes.
     """
 
     solver = "passes"
@@ -271,14 +271,14 @@ class PassesPair(Pair):
         self,
         source: RowSource,
         sums: ColumnSums,
-        held: Rows | None = None,
+        held_out: Rows | None = None,
         *,
         factors: Array | None = None,
         enough: float = ENOUGH,
     ) -> None:
-        self.source, self.sums, self.held = source, sums, held
+        self.source, self.sums, self.held_out = source, sums, held_out
         self.factors, self.enough = factors, enough
-        self.skip = None if held is None else held.positions
+        self.skip = None if held_out is None else held_out.positions
         self.left = PassesLeft(self, sums, is_sparse=source.is_sparse)
         self.n_right, self.given_left = sums.sum_right.size, self.left.n
         self.mean_right = sums.sum_right / sums.count
@@ -307,12 +307,12 @@ class PassesPair(Pair):
         return self.found[1]
 
     def codes_like(self, codes: Codes, mean: Array) -> Codes:
-        """Return the codes that the rows of this pair have among all, those held out included.
+        """Return the part of codes of all rows that belongs to the rows of this pair.
 
-        ``codes`` are those of all rows, of that mean. What the held-out rows have in their sums is
-        taken off.
+        ``codes`` are the codes of all rows, ``mean`` their mean. The sums over the
+        held-out rows are subtracted.
         """
-        rows = self.held
+        rows = self.held_out
         assert rows is not None
         assert codes.right is not None
         w = np.ones(rows.n_rows) if rows.weights is None else rows.weights
@@ -328,7 +328,7 @@ def find_codes(asked: Sequence[tuple[PassesPair, AskedCodes]]) -> None:
     searches = []
     for pair, want in asked:
         order = pair.n_left + pair.n_right
-        scale = offset_scale(want.balance * pair.left.taken, order)
+        scale = offset_scale(want.balance * pair.left.mean_energy, order)
         searches.append(search(order, want.size, pair.enough, scale, want.seed))
     roots = [float(np.sqrt(want.balance)) for _, want in asked]
     source = asked[0][0].source

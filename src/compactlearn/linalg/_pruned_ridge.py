@@ -24,9 +24,9 @@ Places = NDArray[np.intp]
 
 
 def largest_places(sizes: Array, count: int) -> Places:
-    """The places of the ``count`` largest entries, in order; fewer where others are zero.
+    """Return the indices of the ``count`` largest entries, ascending; fewer if others are zero.
 
-    Of equal ones the first are taken.
+    Among equal entries the first are selected.
 
     >>> largest_places(np.array([0.1, 3.0, 0.0, 2.0, 3.0]), 2)
     array([1, 4])

@@ -31,7 +31,7 @@ ENOUGH_OF_PARTS = 0.999
 PATIENCE = 1.0
 
 # Whose eigenproblem a method solves: both blocks together (order D + M, or N), the right block's
-# (order M), the left singular vectors of the cross products, or a hat matrix beside the right
+# (order M), the left singular vectors of the cross products, or a hat matrix and the right
 # block (a matrix of order D or N has to be inverted first).
 PROBLEMS = ("joint", "right", "left", "hat")
 
@@ -87,7 +87,7 @@ class Plan:
     components: int  # leading codes to be found; 0 where there is no eigenproblem
     keeps_features: bool = False  # a ridge on the whole left block: its Gram matrix or kernel
     n_codes: int = 0  # targets of that ridge; at least the components
-    extra_directions: int = 0  # principal directions of the left block beside the codes'
+    extra_directions: int = 0  # principal directions of the left block next to the codes'
     problem: str = "joint"  # one of PROBLEMS
     hat: bool = False  # a hat matrix is formed, whatever the eigenproblem
 
@@ -103,8 +103,8 @@ def seconds(shape: Shape, demand: Plan) -> dict[str, float]:
 
 
 def widening_seconds(shape: Shape, demand: Plan) -> float:
-    """Estimated time of directions beside the codes' by products of the left block (the completion
-    "krylov") and of the ridge on all of them, where rows are multiplied."""
+    """Return the estimated time of directions added to the codes' by products of the left block
+    (the completion "krylov") and of the ridge on all of them, where rows are multiplied."""
     k, extra = max(demand.components, demand.n_codes), demand.extra_directions
     if not extra:
         return 0.0
@@ -234,10 +234,10 @@ def _gram(shape: Shape) -> float:
 def seconds_of_folds(
     shape: Shape, demand: Plan, n_folds: int, n_solutions: int
 ) -> dict[str, float]:
-    """Estimated time of several solutions on each training part of a cross-validation.
+    """Return the estimated time of several solutions on each training part of a cross-validation.
 
-    Moments of the folds are summed once and added up for each training part; rows are held, and
-    products with them made, anew for each part. A single fold is a training part by itself.
+    Moments of the folds are summed once and added up for each training part; rows are copied and
+    multiplied anew for each part. A single fold is a training part by itself.
     """
     share = (n_folds - 1) / n_folds if n_folds > 1 else 1.0
     part = shape.part(share)

@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class RowsPair(Pair):
-    """A left block with rows, or their kernel, beside a right block with the same rows."""
+    """A left block of rows, or their kernel, and a right block of the same rows."""
 
     left: LeftRows  # type: ignore[override]
 
@@ -79,14 +79,14 @@ class RowsPair(Pair):
         return cls(LeftKernel(kernel, weights), right, solver="kernel", given_left=given_left)
 
     def with_right(self, right: Any) -> RowsPair:
-        """Return the same left block, and all that is known of it, beside another right one."""
+        """Return a pair of this left block, with its cached results, and another right block."""
         twin = RowsPair(self.left, right, solver=self.solver, given_left=self.given_left)
         twin.enough = self.enough
         return twin
 
-    def part(self, rest: Any, held: Any) -> tuple[RowsPair, Any]:
-        """Return a pair of some rows, and other rows of the left block as that pair knows them."""
-        left, others = self.left.part(rest, held)
+    def part(self, rest: Any, held_out: Any) -> tuple[RowsPair, Any]:
+        """Return the pair of the rows ``rest``, and the left block of held-out rows for it."""
+        left, others = self.left.part(rest, held_out)
         part = RowsPair(left, self.right[rest], solver=self.solver, given_left=self.given_left)
         if part.solver == "randomized":
             part.enough = routes.ENOUGH_OF_PARTS
@@ -313,4 +313,4 @@ def _codes_of_columns(
 
 def code_rounding(pair: RowsPair, balance: float) -> float:
     """Return the scale of the rounding of codes where rows are multiplied before centring."""
-    return offset_scale(balance * pair.left.taken, pair.n_left + pair.n_right)
+    return offset_scale(balance * pair.left.mean_energy, pair.n_left + pair.n_right)
