@@ -1,4 +1,4 @@
-"""How AutoCompactClassifier finds preparations, widths and penalties."""
+"""Searches of AutoCompactClassifier for preprocessing, width and penalty."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_a_kernel_is_as_narrow_as_the_labels_ask():
 
 @pytest.mark.parametrize(("sign", "most"), [(-1.0, 3 + 2), (1.0, 3 + searches.MOST_WIDTHS + 1)])
 def test_widths_end(monkeypatch, sign, most):
-    """The first width in every preprocessing, and those beside it as long as they are better."""
+    """The first width in every preprocessing, and the next widths while they are better."""
     asked = []
 
     def penalty(part, truth, K, *others):
@@ -52,9 +52,9 @@ def test_counts_of_long_and_short_rows_are_made_unit_rows():
     words = np.zeros((300, 40))
     for row, topic in enumerate(topics):
         length = int(rng.choice([3, 300]))
-        chances = np.full(40, 1.0)
-        chances[topic * 10 : topic * 10 + 10] = 4.0
-        words[row] = rng.multinomial(length, chances / chances.sum())
+        probabilities = np.full(40, 1.0)
+        probabilities[topic * 10 : topic * 10 + 10] = 4.0
+        words[row] = rng.multinomial(length, probabilities / probabilities.sum())
     X = scipy.sparse.csr_array(words)
     Y = (topics[:, None] == np.arange(4)).astype(float)
     assert best_preprocessing(problem_of(X, Y)) is UNIT_ROWS

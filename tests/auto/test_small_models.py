@@ -39,7 +39,7 @@ def linear_models(X, Y, budget, preprocessing=UNIT_VARIANCE):
 
 
 def last_part(model):
-    """The classifier of the one model that was taken."""
+    """Return the classifier of the selected model."""
     best = model.best_estimator_
     return best[-1] if hasattr(best, "steps") else best
 
@@ -75,7 +75,9 @@ def test_the_smallest_model_there_is():
     assert least == 17
     model = AutoCompactClassifier(size_budget=least, random_state=0).fit(X, Y)
     assert model.n_parameters_ == least
-    sentence = "size_budget allows 16 numbers.* 8 labels, of a single feature, has 17; allow"
+    sentence = (
+        "size_budget must allow at least 17 parameters, .* 8 labels with a single feature; got 16"
+    )
     with pytest.raises(ValueError, match=sentence):
         AutoCompactClassifier(size_budget=least - 1, random_state=0).fit(X, Y)
 
@@ -108,7 +110,7 @@ def test_as_many_features_as_one_code_may_see():
 
 
 def test_columns_of_unit_variance_have_no_units():
-    """And no scaler of all columns is kept beside a few of them."""
+    """And no scaler of all columns is kept with a few of them."""
     X, Y = stories(n_rows=90, n_labels=8)
     units = np.where(np.arange(32) % 2 == 0, 100.0, 0.1)
     scores = []
@@ -121,7 +123,7 @@ def test_columns_of_unit_variance_have_no_units():
 
 def test_all_numbers_allow_everything():
     X, Y = stories(n_rows=60, n_labels=8)
-    for numbers, name in ((263, "6 codes by CMLL"), (264, "compact model, logistic decoder")):
+    for numbers, name in ((263, "CMLL, 6 codes"), (264, "linear model")):
         assert next(small_candidates(problem_of(X, Y, n_folds=3), numbers)).name == name
 
 
@@ -149,11 +151,11 @@ def test_labels_of_a_fold_have_no_part_in_its_scores(preprocessing):
         np.testing.assert_allclose(two[name], scores, atol=2e-4)  # single precision
 
 
-def test_few_weights_tell_labels_that_have_words_of_their_own():
+def test_few_weights_find_labels_that_have_words_of_their_own():
     """Sixteen labels of four words each have no codes that are few."""
     X, Y = stories(n_rows=400)
     train, new = slice(0, 250), slice(250, None)
-    numbers = 16 * 4 * 2 + 2 * 16 + 1  # every word of a label, and where it stands
+    numbers = 16 * 4 * 2 + 2 * 16 + 1  # every word of a label, and its position
     model = AutoCompactClassifier(size_budget=numbers, random_state=0).fit(X[train], Y[train])
     assert isinstance(last_part(model), KeptWeights)
     full = CompactClassifier(Original(), alpha="auto", threshold=0.5).fit(X[train], Y[train])
@@ -186,10 +188,10 @@ def test_a_small_model_is_stored_explained_and_exported(budget, kind, tmp_path):
         assert_same(one, one.to_onnx(topk=3), new, BOUNDS["float32"], topk=3)
 
 
-# ---- what is beside ------------------------------------------------------------------------------
+# ---- comparison ----------------------------------------------------------------------------------
 
 
-def test_ridge_is_beside_what_was_tried():
+def test_ridge_is_a_reference_of_what_was_tried():
     data = load("emotions")
     X, Y = data.X[:200], data.Y[:200]
     folds = [(np.flatnonzero(np.arange(200) % 4 != k), np.arange(k, 200, 4)) for k in range(4)]
@@ -201,15 +203,15 @@ def test_ridge_is_beside_what_was_tried():
     # Its score is that of a cross-validation: the penalty is the one of the smaller models.
     alpha = last_part(model).alpha
     scale = X.std(axis=0)
-    figures = []
+    scores = []
     for train, test in folds:
         one = CompactClassifier(Original(), alpha=alpha, threshold=0.5)
         one.fit(X[train] / scale, Y[train])
-        figures.append(average_precision(Y[test], one.decision_function(X[test] / scale)))
-    assert ridge["score"] == pytest.approx(np.mean(figures), abs=1e-6)
-    beside = model.plot_frontier({"mine": (100, 0.5)}).data[-1]
-    assert list(beside.text) == [ridge["name"], "mine"]
-    assert (beside.x[0], beside.y[0]) == (ridge["n_parameters"], ridge["score"])
+        scores.append(average_precision(Y[test], one.decision_function(X[test] / scale)))
+    assert ridge["score"] == pytest.approx(np.mean(scores), abs=1e-6)
+    marked = model.plot_frontier({"mine": (100, 0.5)}).data[-1]
+    assert list(marked.text) == [ridge["name"], "mine"]
+    assert (marked.x[0], marked.y[0]) == (ridge["n_parameters"], ridge["score"])
 
 
 def test_no_time_no_comparison():

@@ -51,7 +51,7 @@ def test_texts_and_names_in_names_out():
     bread, match = predict_labels(model, ["fresh bread from the oven", "rain stopped the match"])
     assert {name for name, _ in bread} == {"bread", "food"}
     assert {name for name, _ in match} == {"sport", "weather"}
-    assert all(0.0 < chance < 1.0 for _, chance in bread + match)
+    assert all(0.0 < probability < 1.0 for _, probability in bread + match)
 
 
 COLUMNS = {
@@ -200,12 +200,12 @@ def test_characters_are_advised_where_words_have_many_forms():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         TextVectorizer().fit(language(1_500, 1, 0))  # a form for each word
-        TextVectorizer().fit(inflected[:500])  # too few texts to tell
+        TextVectorizer().fit(inflected[:500])  # too few texts to warn
         TextVectorizer(analyzer="char_wb", ngram_range=(3, 5)).fit(inflected)
 
 
 def test_as_many_words_of_new_texts_are_unknown_as_words_are_in_one_text_only():
-    """What the advice is based on."""
+    """The advice is based on this."""
     for n_forms in (1, 12, 144):
         texts = language(3_000, n_forms, 0)
         words = TfidfVectorizer().fit(texts[:1_500])
@@ -227,7 +227,7 @@ def test_many_labels_are_for_the_shortlist_alone(monkeypatch):
         " ".join(f"word{tag[4:]}" for tag in row) + f" noise{n % 7}" for n, row in enumerate(tags)
     ]
     model = text_classifier().fit(texts, tags)
-    assert [row["name"] for row in model[-1].leaderboard_] == ["shortlist, ranked again"]
+    assert [row["name"] for row in model[-1].leaderboard_] == ["shortlist"]
     assert isinstance(model[-1].best_estimator_, ShortlistClassifier)
     alone = model[-1].best_estimator_
     best, _ = predict_topk(model, texts[:50], 3)

@@ -119,7 +119,7 @@ def test_the_prior_is_the_regression_that_was_fitted():
 
 
 @pytest.mark.parametrize("C", [0.25, 4.0])
-def test_likely_labels_stand_beside_the_features(C):
+def test_likely_labels_are_further_features(C):
     """Their size makes up for C: the penalty of their weights is the same for all C."""
     named = np.tile(np.arange(3), (2, 1))
     candidates = Candidates.of((named, np.zeros((2, 3))), None, 3)
@@ -180,10 +180,10 @@ def literal_inputs(Y, labels, p):
     for j in labels:
         others = [k for k in labels if k != j]
         support = [p[k] * share[k, j] for k in others if share[k, j] >= 0.1 and p[k] >= 0.01]
-        company = [k for k in others if share[j, k] >= 0.1]
-        needed = [p[k] for k in company if share[j, k] >= 0.8]
-        total = sum(share[j, k] * np.log(max(p[k], 1e-4)) for k in company)
-        mean = total / max(1.0, sum(share[j, k] for k in company))
+        together = [k for k in others if share[j, k] >= 0.1]
+        needed = [p[k] for k in together if share[j, k] >= 0.8]
+        total = sum(share[j, k] * np.log(max(p[k], 1e-4)) for k in together)
+        mean = total / max(1.0, sum(share[j, k] for k in together))
         weakest = min(needed, default=p[j])
         found.append([max(support, default=0.0), weakest, mean, bool(needed), max(p.values())])
     return np.array(found, dtype=float)
@@ -322,10 +322,10 @@ def test_regressions_do_not_see_words_that_one_row_has_alone(seed, weight):
 def test_as_many_labels_are_expected_of_new_texts_as_they_have():
     """Also where a third of the words of a new text were not there at fit."""
     rng = np.random.default_rng(0)
-    words = rng.zipf(1.3, size=(1500, 12)) % 20_000
+    drawn = rng.zipf(1.3, size=(1500, 12)) % 20_000
     topic = rng.integers(10, size=1500)
-    words[:, :4] = 20_000 + 12 * topic[:, None] + rng.integers(12, size=(1500, 4))
-    text = [" ".join(f"w{k}" for k in row) for row in words]
+    drawn[:, :4] = 20_000 + 12 * topic[:, None] + rng.integers(12, size=(1500, 4))
+    text = [" ".join(f"w{k}" for k in row) for row in drawn]
     Y = sp.csr_array(
         np.eye(10, dtype=int)[np.where(rng.random(1500) < 0.3, rng.integers(10, size=1500), topic)]
     )
@@ -443,7 +443,7 @@ MISTAKES = {
     "k": (lambda m: m.predict_topk(X, 41), "between 1 and the number of labels \\(40\\)"),
     "too many candidates": (
         lambda _: ShortlistClassifier(n_candidates=41).fit(X, Y),
-        "at most the number of labels, 40, and is 41",
+        "at most the number of labels \\(40\\); got 41",
     ),
     "no candidates": (lambda _: ShortlistClassifier(n_candidates=0).fit(X, Y), "n_candidates"),
     "no top k": (

@@ -1,12 +1,12 @@
-"""Scores read as log-odds, and joined.
+"""Scores as log-odds, and blends of several models.
 
 A model's score s becomes a log-odds a s + b by a logistic regression of all pairs of a row and a
 label, a >= 0 (Platt 1999). Several models are joined by weights w >= 0,
 
     log-odds = sum_k w_k (a_k s_k + b_k) + c,
 
-found by the same regression on the log-odds of all of them: a handful of numbers, which thousands
-of rows cannot overfit. They are learnt from out-of-fold scores.
+found by the same regression on the log-odds of all models. These are a few parameters, learnt from
+out-of-fold scores of many rows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from compactlearn.compact._any_classifier import scores_to_rank
+from compactlearn.shortlist._sparse import has_entries
 
 Array = NDArray[np.float64]
 
-PAIRS = 100_000  # of a row and a label: enough for a handful of numbers
-LARGEST = 30.0  # of a log-odds: beyond that a probability is 0 or 1 in any case
-_RIDGE = 1e-3  # of one pair, in units of the scores' deviation: a bound where labels are separable
+PAIRS = 100_000  # pairs of a row and a label that are enough for a few parameters
+LARGEST = 30.0  # largest log-odds
+_RIDGE = 1e-3  # penalty of standardised slopes, which bounds them if labels are separable
 _STEPS, _HALVINGS, _TOLERANCE, _ROUNDING = 50, 30, 1e-11, 1e-13
 
 
@@ -42,7 +43,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Member:
-    """A fitted model, how its scores are read, and its weight."""
+    """A fitted model, the reading of its scores, and its weight."""
 
     name: str
     model: Any
@@ -72,12 +73,11 @@ class Blend:
 def read_scores(
     scores: NDArray[Any], Y: Any, weights: Array | None, seed: int, unknown: Any = None
 ) -> Reading:
-    """Return the reading of scores of rows (N, M), Y (N, M) a sparse matrix of their labels.
+    """Return the reading of scores (N, M) of rows with labels Y, a sparse matrix.
 
-    Pairs that are ``unknown``, a sparse matrix of ones, have no part in it.
+    Pairs that are ``unknown``, a sparse matrix of ones, are left out.
     """
-    pairs = _known(_drawn(scores.shape, seed), unknown)
-    slope, intercept = _regression([scores.ravel()[pairs]], *_truth(Y, weights, pairs))
+    slope, intercept = join([scores], Y, weights, seed, unknown)
     return Reading(float(slope[0]), intercept)
 
 
@@ -88,43 +88,22 @@ def join(
     seed: int,
     unknown: Any = None,
 ) -> tuple[Array, float]:
-    """Return weights of several log-odds of the same rows, and what is added."""
-    pairs = _known(_drawn(log_odds[0].shape, seed), unknown)
-    return _regression([part.ravel()[pairs] for part in log_odds], *_truth(Y, weights, pairs))
-
-
-def _drawn(shape: tuple[int, int], seed: int) -> NDArray[np.intp]:
-    size = shape[0] * shape[1]
-    if size <= PAIRS:
-        return np.arange(size)
-    return np.sort(np.random.default_rng(seed).choice(size, PAIRS, replace=False))
-
-
-def _known(pairs: NDArray[np.intp], unknown: Any) -> NDArray[np.intp]:
-    return pairs if unknown is None else pairs[~_marked(unknown, pairs)]
-
-
-def _truth(Y: Any, weights: Array | None, pairs: NDArray[np.intp]) -> tuple[Array, Array]:
-    present = _marked(Y, pairs).astype(np.float64)
-    rows = pairs // Y.shape[1]
-    return present, np.ones(pairs.size) if weights is None else weights[rows]
-
-
-def _marked(matrix: Any, pairs: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return whether a sparse matrix has an entry at each of the pairs."""
-    row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    keys = np.sort(row * np.int64(matrix.shape[1]) + matrix.indices)
-    if not keys.size:
-        return np.zeros(pairs.size, dtype=bool)
-    at = np.minimum(np.searchsorted(keys, pairs), keys.size - 1)
-    return keys[at] == pairs
+    """Return the weights of several log-odds of the same rows, and the intercept."""
+    pairs = np.arange(log_odds[0].size)
+    if pairs.size > PAIRS:
+        pairs = np.sort(np.random.default_rng(seed).choice(pairs.size, PAIRS, replace=False))
+    if unknown is not None:
+        pairs = pairs[~has_entries(unknown, pairs)]
+    present = has_entries(Y, pairs).astype(np.float64)
+    counts = np.ones(pairs.size) if weights is None else weights[pairs // Y.shape[1]]
+    return _regression([part.ravel()[pairs] for part in log_odds], present, counts)
 
 
 def _regression(columns: Sequence[NDArray[Any]], t: Array, w: Array) -> tuple[Array, float]:
     """Fit a logistic regression with slopes of at least 0; the intercept is free.
 
-    Projected Newton steps (Bertsekas 1982): slopes that are 0 and would fall stay out of a step,
-    and what a step takes below 0 is 0.
+    The solver takes projected Newton steps (Bertsekas 1982): a slope that is 0 and would decrease
+    is left out of a step, and a slope that becomes negative is set to 0.
     """
     Z = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
     total = w.sum()

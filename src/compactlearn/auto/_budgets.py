@@ -16,7 +16,7 @@ from compactlearn.shortlist._classifier import ShortlistClassifier
 
 # Without a time budget, models that would make the search take longer than this are skipped.
 USUAL_SECONDS = 300.0
-FASTEST = 0.3  # smallest pace that is believed: the times of short models vary
+FASTEST = 0.3  # smallest pace that is used: the times of short models vary
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _BYTES = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]*)?|\.[0-9]+)\s*([KMG]i?B|B)\s*", re.IGNORECASE)
 _BYTES_OF_A_NUMBER = 4  # a budget in bytes means single precision
@@ -24,10 +24,9 @@ _BYTES_OF_A_NUMBER = 4  # a budget in bytes means single precision
 
 @dataclass(frozen=True)
 class SizeBudget:
-    """The largest number of parameters, and the type to store them in for a budget in bytes."""
+    """The largest number of parameters, and the bytes of a budget that is given in bytes."""
 
     numbers: int
-    dtype: str | None = None
     n_bytes: int | None = None
 
     @classmethod
@@ -49,26 +48,24 @@ class SizeBudget:
                 f"digits; got {asked!r:.60}. Pass one of these."
             )
         size = float(found[1]) * _UNITS[found[2].upper()]
-        return cls(int(size / _BYTES_OF_A_NUMBER), "float32", int(size))
+        return cls(int(size / _BYTES_OF_A_NUMBER), int(size))
 
-    def type_for(self, thing: Any) -> str:
-        """Return the larger type in which a thing is within the bytes; or else float32."""
-        for dtype in ("float32", "float16"):
-            if self._fits(thing, dtype):
-                return dtype
-        return "float32"
+    def type_for(self, model: Any) -> str:
+        """Return float16 if the model is within the bytes in that type only; otherwise float32."""
+        only_half = not self._fits(model, "float32") and self._fits(model, "float16")
+        return "float16" if only_half else "float32"
 
     def accepts(self, model: Any, numbers: int) -> bool:
-        """Return whether a model with so many numbers is small enough.
+        """Return whether a model with this number of parameters is small enough.
 
-        Of a shortlist, which is stored as sparse matrices, the bytes in float16 decide.
+        A shortlist is stored as sparse matrices, so its bytes in float16 decide.
         """
         if self.n_bytes is None or not isinstance(model, ShortlistClassifier):
             return numbers <= self.numbers
         return self._fits(model, "float16")
 
-    def _fits(self, thing: Any, dtype: str) -> bool:
-        return self.n_bytes is not None and bytes_in(compressed_parts(thing, dtype)) <= self.n_bytes
+    def _fits(self, model: Any, dtype: str) -> bool:
+        return self.n_bytes is not None and bytes_in(compressed_parts(model, dtype)) <= self.n_bytes
 
 
 @dataclass
@@ -112,7 +109,7 @@ class TimeBudget:
 
 
 def most_codes(budget: int, n_features: int, n_labels: int) -> int:
-    """Return how many codes a linear model of all features may have; 0: not even one.
+    """Return the largest number of codes of a linear model of all features, 0 if none fits.
 
     >>> most_codes(5000, 1000, 50), most_codes(1000, 1000, 50)
     (4, 0)

@@ -1,11 +1,15 @@
 """Candidate models of the automatic search.
 
-For each kind a function of ``(problem, findings)`` yields what is tried, with an estimate of the
-seconds, and nothing where the kind has no use. A new kind is a new function and an entry in a
-table at the end of the module, which has the order: most promising for a second first.
+Each kind of model has a function of ``(problem, findings)``. It yields candidates with estimated
+seconds, or nothing if the kind does not suit the data. To add a kind, add a function and an entry
+in a table at the end of the module. The tables have the order of the search: models that gain most
+in a second come first.
 
-Estimates are seconds of one core, from the sizes of the data; they decide what is left out where
-time is short, and need no great accuracy.
+Estimates are seconds of one core, from the sizes of the data. They decide which candidates are
+skipped when time is short, and rough values are enough.
+
+A trial has the name of its candidate, followed by the preprocessing if one was selected: progress,
+``skipped_``, ``leaderboard_`` and ``why_`` use the same names.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse
@@ -51,7 +55,7 @@ from compactlearn.shortlist._generation import usual_candidates, usual_codes
 
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 SHORTLIST_ROWS = 2_000  # a kernel of fewer rows is as good as sparse regressions, and faster
-# Of more labels nothing else that fits in the time finds the rare ones, see docs/results/text.md.
+# With more labels, no other model finds the rare ones in the time (docs/results/text.md).
 MANY_LABELS = 2_000
 # Pairs of a row and a label above which the shortlist comes first.
 AT_SIZE_PAIRS = 500_000
@@ -65,10 +69,10 @@ class Candidate:
     seconds: float  # an estimate
     run: Callable[[], Trial]
     reference: bool = False  # for comparison: shown with the trials, and never selected
-    worth: float = math.inf  # seconds that it may take at most without a time budget
-    stopgap: bool = False  # tried only where the model that it precedes might not be finished
-    stands_for: float = 0.0  # estimate of that model
-    usual: bool = False  # a stopgap without a time budget, too
+    worth: float = math.inf  # largest number of seconds without a time budget
+    stopgap: bool = False  # tried only if the next model might not be finished
+    next_seconds: float = 0.0  # estimate of that model
+    usual: bool = False  # whether a stopgap is tried without a time budget as well
 
 
 @dataclass
@@ -76,15 +80,15 @@ class Findings:
     """Results of earlier candidates that later ones use."""
 
     problem: Problem
-    folds: list[int] = field(default_factory=list)  # those that have scored a model already
+    folds: list[int] = field(default_factory=list)  # folds that have scored a model already
     found: SearchResult | None = None
 
     @property
     def linear(self) -> SearchResult:
         """The best settings of a linear model; searched when they are first needed.
 
-        Of few labels, and no more features than rows, all preprocessings are searched at no great
-        cost; otherwise plain ridge on some rows selects one.
+        With few labels, and no more features than rows, the settings are searched for each
+        preprocessing. Otherwise plain ridge on some rows selects the preprocessing.
         """
         if self.found is None:
             problem = self.problem
@@ -107,7 +111,7 @@ def projects(problem: Problem) -> bool:
 
 
 def at_size(problem: Problem) -> bool:
-    """Return whether the shortlist is first: sparse rows, many features, rows and labels."""
+    """Return whether the shortlist comes first: sparse rows, many features, rows and labels."""
     if not sparse_rows(problem):
         return False
     many = projects(problem) and problem.n_rows * problem.n_labels > AT_SIZE_PAIRS
@@ -115,7 +119,7 @@ def at_size(problem: Problem) -> bool:
 
 
 def shortlist_alone(problem: Problem) -> bool:
-    """Return whether there are so many labels that nothing but a shortlist is tried at size."""
+    """Return whether a shortlist is the only model for this number of labels."""
     return problem.n_labels > MANY_LABELS
 
 
@@ -125,7 +129,7 @@ def named(kind: str, found: SearchResult) -> str:
 
 
 def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
-    """Return a compact model of so many codes with the linear decoder."""
+    """Return a compact model with this number of codes and the linear decoder."""
     sparse = scipy.sparse.issparse(problem.X)
     return CMLLClassifier(
         "auto" if codes < problem.n_labels else None,
@@ -137,14 +141,14 @@ def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
 
 
 def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
-    """Estimate one compact model with the linear decoder."""
+    """Estimate the seconds of one compact model with the linear decoder."""
     stored = problem.density * n_rows * problem.n_features
     sizes = n_rows + problem.n_features + problem.n_labels
     return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
 
 
 def linear_seconds(problem: Problem) -> float:
-    """Estimate a compact model with a logistic decoder."""
+    """Estimate the seconds of a linear or compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
     decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
@@ -156,16 +160,18 @@ def linear_seconds(problem: Problem) -> float:
 
 # ---- linear models -------------------------------------------------------------------------------
 
+LINEAR = "linear model"
+
 
 def linear_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield one model; after a shortlist at size, if it takes at most twice as long."""
+    """Yield one model. After a shortlist it may take at most twice as long."""
     worth = math.inf
     if at_size(problem):
         if shortlist_alone(problem):
             return
         worth = 2.0 * shortlist_seconds(problem)
     yield Candidate(
-        "compact model, logistic decoder",
+        LINEAR,
         linear_seconds(problem),
         lambda: _run_linear(problem, findings),
         worth=worth,
@@ -177,9 +183,9 @@ def _run_linear(problem: Problem, findings: Findings) -> Trial:
     keep = not projects(problem)
     size = best.params["n_label_components"]
     if keep and size == 1.0:
-        name, embedding = "linear model", Original()
+        name, embedding = LINEAR, Original()
     else:
-        name = "CMLL"
+        name = f"{LINEAR} with CMLL"
         embedding = CMLL(None, size) if keep else CMLL(n_label_components=size, completion="krylov")
     model = CompactClassifier(
         embedding, alpha=best.params["alpha"], decoder="logistic", threshold="f1"
@@ -237,11 +243,11 @@ def _kernel_seconds(problem: Problem) -> float:
 # ---- trees ---------------------------------------------------------------------------------------
 
 MANY_TREES, FEW_TREES = 300, 50
-TREES_SECONDS = 30.0  # are worth it: fewer trees where as many would take longer
-# The best splits take three times as long, and beside drawn ones they gain less than .001 but on
-# sets so small that they take no time.
+TREES_SECONDS = 30.0  # fewer trees are grown if all of them would take longer
+# The best splits take three times as long as drawn ones, and gain less than .001 except on sets so
+# small that they take no time.
 BEST_SECONDS = 1.0
-DENSE = 0.2  # share of features that are not zero from which on trees are worth their time
+DENSE = 0.2  # smallest share of non-zero features for which trees are worth their time
 
 
 def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
@@ -257,22 +263,26 @@ def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]
         if best_splits and trees * seconds > most:
             continue
         yield Candidate(
-            "random forest" if best_splits else "extra trees",
+            _forest_name(trees, best_splits=best_splits),
             trees * seconds,
             lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
         )
 
 
-def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Trial:
-    """Fit trees; rows are scored by trees that have seen neither them nor their copies.
+def _forest_name(n_trees: int, *, best_splits: bool) -> str:
+    return f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
 
-    If the folds were given, by trees of the other folds.
+
+def try_forest(problem: Problem, n_trees: int, *, best_splits: bool = False) -> Trial:
+    """Fit trees. A row is scored by trees that were grown without it and its copies.
+
+    If the user gave the folds, it is scored by trees of the other folds.
     """
     start = time.perf_counter()
     forest = LabelForest(
         n_trees, best_splits=best_splits, n_jobs=problem.n_jobs, random_state=problem.seed
     )
-    name = f"random forest of {n_trees}" if best_splits else f"{n_trees} extra trees"
+    name = _forest_name(n_trees, best_splits=best_splits)
     if problem.folds_given:
         return try_by_folds(problem, name, forest, scores_of=LabelForest.decision_function)
     scores = forest.fit_scored(problem.X, problem.Y, problem.weights)
@@ -289,47 +299,45 @@ def _tree_seconds(problem: Problem) -> float:
 # ---- shortlists ----------------------------------------------------------------------------------
 
 SHORTLIST_FOLDS = 2
-UNKNOWN_LONGER = 2.5  # factor for labels of which some are unknown; measured on enron
-SHORTLIST_NAME = "shortlist, ranked again"
+UNKNOWN_LONGER = 2.5  # factor of the seconds if some labels are unknown; measured on enron
+SHORTLIST = "shortlist"
 
 
 def shortlist_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield one shortlist of sparse rows.
-
-    At size it is fitted once, and scored by the held-out rows of its own fit; by folds that the
-    user has given, twice.
-    """
+    """Yield one shortlist of sparse rows."""
     if at_size(problem):
         yield shortlist_at_size(problem, findings)
     elif sparse_rows(problem):
         seconds = _seconds_by_folds(problem)
-        yield Candidate("shortlist", seconds, lambda: _run_by_folds(problem, findings))
+        yield Candidate(SHORTLIST, seconds, lambda: _run_by_folds(problem, findings))
 
 
 def shortlist_at_size(problem: Problem, findings: Findings) -> Candidate:
-    """Return the shortlist of many rows and labels."""
+    """Return the shortlist of many rows and labels.
+
+    It is fitted once and scored on the held-out rows of its own fit. If the user gave the folds, it
+    is scored by a second fit.
+    """
     seconds = shortlist_seconds(problem)
     if problem.folds_given:
-        return Candidate("shortlist", 2.0 * seconds, lambda: _run_by_folds(problem, findings))
-    return Candidate(
-        "shortlist", seconds, lambda: try_shortlist(problem, SHORTLIST_NAME, _shortlist(problem))
-    )
+        return Candidate(SHORTLIST, 2.0 * seconds, lambda: _run_by_folds(problem, findings))
+    return Candidate(SHORTLIST, seconds, lambda: try_shortlist(problem, _shortlist(problem)))
 
 
-def try_shortlist(problem: Problem, name: str, classifier: ShortlistClassifier) -> Trial:
-    """Fit a shortlist once; its fit makes out-of-fold scores in any case."""
+def try_shortlist(problem: Problem, classifier: ShortlistClassifier) -> Trial:
+    """Fit a shortlist once; its fit returns out-of-fold scores."""
     start = time.perf_counter()
     with quiet():
         scored = classifier.fit_scored(
             problem.X, problem.Y, problem.weights, unknown=problem.unknown
         )
-    return by_own_scores(problem, name, classifier, scored, start)
+    return by_own_scores(problem, SHORTLIST, classifier, scored, start)
 
 
 def _run_by_folds(problem: Problem, findings: Findings) -> Trial:
     return try_by_folds(
         problem,
-        SHORTLIST_NAME,
+        SHORTLIST,
         _shortlist(problem),
         most_folds=SHORTLIST_FOLDS,
         first=findings.folds,
@@ -341,18 +349,21 @@ def _shortlist(problem: Problem) -> ShortlistClassifier:
 
 
 def shortlist_seconds(problem: Problem) -> float:
-    """Estimate one shortlist: retrievers, regressions of candidates, votes of similar rows."""
+    """Estimate the seconds of one shortlist: retrievers, regressions, votes of similar rows."""
     n_rows, n_labels = problem.n_rows, problem.n_labels
     stored = problem.X.nnz / n_rows
     count = usual_candidates(n_rows, n_labels, problem.Y.nnz)
     retrievers = 3.5 * codes_seconds(problem, usual_codes(n_rows, n_labels), n_rows)
     regressions = n_rows * count * (1.2e-6 + 1.5e-7 * stored)
-    completing = 1.0 if problem.unknown is None else UNKNOWN_LONGER
-    return completing * (retrievers + regressions + 2e-4 * n_rows)
+    return _completing(problem) * (retrievers + regressions + 2e-4 * n_rows)
+
+
+def _completing(problem: Problem) -> float:
+    return 1.0 if problem.unknown is None else UNKNOWN_LONGER
 
 
 def smallest_shortlist(problem: Problem) -> tuple[int, int]:
-    """Return the least number of parameters of a shortlist, and of bytes in float16."""
+    """Return the smallest number of parameters of a shortlist, and its bytes in float16."""
     codes = usual_codes(problem.n_rows, problem.n_labels)
     retriever = codes * (problem.n_features + problem.n_labels)
     rows = problem.X.nnz + problem.Y.nnz
@@ -362,57 +373,66 @@ def smallest_shortlist(problem: Problem) -> tuple[int, int]:
 def _seconds_by_folds(problem: Problem) -> float:
     pairs = problem.n_rows * usual_candidates(problem.n_rows, problem.n_labels, 0.0)
     folds = 1 + min(SHORTLIST_FOLDS, max(1.0, 10_000 / problem.n_rows))
-    completing = 1.0 if problem.unknown is None else UNKNOWN_LONGER
-    return completing * folds * (1.0 + 1e-5 * pairs)
+    return _completing(problem) * folds * (1.0 + 1e-5 * pairs)
 
 
 # ---- stopgaps ------------------------------------------------------------------------------------
 
-QUICK_CODES, QUICK_ROWS, QUICK_SECONDS = 64, 1_000, 1.0  # of the model that budgets begin with
+QUICK_CODES, QUICK_ROWS, QUICK_SECONDS = 64, 1_000, 1.0  # sizes of the quick compact model
 MORE_CODES = 256
 SHORT_SECONDS = 2.0  # seconds of a first model that needs no stopgap
-JUDGING_ROWS = 1_000  # are enough for a stopgap
+JUDGING_ROWS = 1_000  # held-out rows that score a stopgap
 
 
 def stopgaps(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield stopgaps for the first large model, with few codes and with more."""
+    """Yield compact models with few codes, in case the first large model is not finished."""
     del findings
     usual = at_size(problem)
-    stands_for = shortlist_seconds(problem) if usual else linear_seconds(problem)
-    if stands_for <= SHORT_SECONDS:
+    next_seconds = shortlist_seconds(problem) if usual else linear_seconds(problem)
+    if next_seconds <= SHORT_SECONDS:
         return
-    yield quick_candidate(problem, stands_for, usual=usual)
+    yield quick_candidate(problem, next_seconds, usual=usual)
     codes = min(problem.n_labels, MORE_CODES)
     if codes > QUICK_CODES:
-        yield _stopgap(problem, "compact model", codes, problem.n_rows, stands_for, usual=False)
+        yield _stopgap(problem, compact_name(codes), codes, problem.n_rows, next_seconds)
+
+
+def compact_name(codes: int) -> str:
+    """Return the name of a compact model with the linear decoder."""
+    return f"compact model of {counted(codes, 'code')}"
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number with its noun: "1 code", "1,200 codes"."""
+    return f"{count:,} {what}{'s' if count != 1 else ''}"
 
 
 def quick_candidate(
-    problem: Problem, stands_for: float, most_codes: int = QUICK_CODES, *, usual: bool
+    problem: Problem, next_seconds: float, most_codes: int = QUICK_CODES, *, usual: bool
 ) -> Candidate:
-    """Return a compact model of few codes, of as many rows as take about a second."""
+    """Return a compact model with few codes, fitted to rows that take about a second."""
     codes = min(problem.n_labels, QUICK_CODES, most_codes)
     rows = problem.n_rows
     while rows > QUICK_ROWS and codes_seconds(problem, codes, rows) > QUICK_SECONDS:
         rows = rows * 4 // 5
-    return _stopgap(problem, "quick compact model", codes, rows, stands_for, usual=usual)
+    name = f"quick {compact_name(codes)}"
+    return replace(_stopgap(problem, name, codes, rows, next_seconds), usual=usual)
 
 
 def _stopgap(
-    problem: Problem, name: str, codes: int, n_rows: int, stands_for: float, *, usual: bool
+    problem: Problem, name: str, codes: int, n_rows: int, next_seconds: float
 ) -> Candidate:
     return Candidate(
         name,
         codes_seconds(problem, codes, n_rows),
-        lambda: _run_stopgap(problem, f"CMLL of {codes} codes", codes, n_rows),
+        lambda: _run_stopgap(problem, name, codes, n_rows),
         stopgap=True,
-        stands_for=stands_for,
-        usual=usual,
+        next_seconds=next_seconds,
     )
 
 
 def _run_stopgap(problem: Problem, name: str, codes: int, n_rows: int) -> Trial:
-    """Fit once, to at most ``n_rows`` rows; some rows of one fold score the model."""
+    """Fit one model to at most ``n_rows`` rows; held-out rows of one fold score it."""
     start = time.perf_counter()
     train, test = problem.splits[0]
     rng = np.random.default_rng(problem.seed)
@@ -427,11 +447,11 @@ def _run_stopgap(problem: Problem, name: str, codes: int, n_rows: int) -> Trial:
 
 # ---- references ----------------------------------------------------------------------------------
 
-REFERENCE_SECONDS = 10.0  # what a comparison is worth
+REFERENCE_SECONDS = 10.0  # largest estimate of a model for comparison
 
 
 def references(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield plain ridge, where it takes little time."""
+    """Yield plain ridge if it takes a few seconds."""
     few, many = sorted((problem.n_rows, problem.n_features))
     products = few**2 * many + few * many * problem.n_labels
     seconds = 0.1 + 1e-10 * (len(problem.splits) + 1) * products
@@ -440,7 +460,7 @@ def references(problem: Problem, findings: Findings) -> Iterator[Candidate]:
 
 
 def _run_ridge(problem: Problem, findings: Findings) -> Trial:
-    """Fit every label by itself, with the penalty that is best for codes of all of them."""
+    """Fit each label by itself, with the penalty that was selected for the linear model."""
     found = findings.linear
     model = CompactClassifier(Original(), alpha=found.params["alpha"], threshold="f1")
     return try_compact(problem, named("ridge", found), found.preprocessing, model)
@@ -449,20 +469,20 @@ def _run_ridge(problem: Problem, findings: Findings) -> Trial:
 # ---- in order ------------------------------------------------------------------------------------
 
 USUAL = (
-    stopgaps,  # compact models of a second or two, where the next takes much longer
+    stopgaps,  # compact models of a second or two, if the next model takes much longer
     linear_candidates,  # a linear or compact model with a logistic decoder
     kernel_candidates,  # the same behind an RBF kernel
-    tree_candidates,  # of dense features
-    shortlist_candidates,  # of sparse rows
+    tree_candidates,  # for dense features
+    shortlist_candidates,  # for sparse rows
     references,  # for comparison only
 )
-# Many sparse rows, features and labels: there a compact model with a logistic decoder takes ten to
-# twenty times as long as a shortlist and is worse (docs/explanation/automatic-search.md).
+# Many sparse rows, features and labels: a compact model with a logistic decoder takes ten to twenty
+# times as long as a shortlist and is worse (docs/explanation/automatic-search.md).
 AT_SIZE = (stopgaps, shortlist_candidates, linear_candidates)
 
 
 def candidates(problem: Problem) -> Iterator[Candidate]:
-    """Yield what is tried, in order."""
+    """Yield the candidates in the order of the search."""
     findings = Findings(problem)
     for kind in AT_SIZE if at_size(problem) else USUAL:
         yield from kind(problem, findings)

@@ -17,7 +17,7 @@ from compactlearn.auto._trials import Trial
 Array = NDArray[np.float64]
 
 MOST_MEMBERS = 5
-SMALLEST_SHARE = 0.05  # of all weights: a member of less is left out
+SMALLEST_SHARE = 0.05  # members with a smaller share of the weights are dropped
 
 
 def best_choice(
@@ -29,8 +29,8 @@ def best_choice(
     """Return the best model, or a blend of the best where it is better on held-out rows.
 
     The weights of a blend are learnt without the fold that scores it. Two kinds are compared:
-    weights of largest likelihood, and the plain mean of the two or three best. ``stopgaps`` are
-    selected by themselves or not at all.
+    weights of maximum likelihood, and the plain mean of the two or three best. ``stopgaps`` are
+    never blended.
     """
     if not tried:
         return max(stopgaps, key=lambda one: one.score)
@@ -76,7 +76,7 @@ def _blended(problem: Problem, members: Sequence[Trial], *, equal: bool) -> Tria
 
 
 def _shared_rows(members: Sequence[Trial]) -> Rows:
-    """Return the rows of which all have out-of-fold scores."""
+    """Return the rows that have out-of-fold scores of all members."""
     return reduce(np.intersect1d, [one.rows for one in members])
 
 

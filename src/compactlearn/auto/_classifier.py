@@ -1,4 +1,4 @@
-"""AutoCompactClassifier: the best model for the data at hand, without arguments."""
+"""AutoCompactClassifier: an automatic search for the best model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.auto._blend import Blend
 from compactlearn.auto._budgets import SizeBudget, TimeBudget
-from compactlearn.auto._candidates import candidates
+from compactlearn.auto._candidates import candidates, counted
 from compactlearn.auto._choice import best_choice
 from compactlearn.auto._leaderboard import (
     checked_references,
@@ -35,9 +35,8 @@ from compactlearn.compact._compression import (
     lightened,
 )
 from compactlearn.compact._empty_rows import base_scores, with_base_scores
-from compactlearn.compact._inputs import taken
+from compactlearn.compact._inputs import check_training
 from compactlearn.compact._label_output import DenseScores, describe
-from compactlearn.core._left_out import leave_out
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -51,17 +50,10 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._progress import Steps
 from compactlearn.core._seeds import seeded
-from compactlearn.core._targets import check_labels
 from compactlearn.core._threads import blas_threads
-from compactlearn.core._unknown_labels import rows_that_count, with_absent
-from compactlearn.core._validation import (
-    check_features,
-    check_weights,
-    unchanged_on_error,
-)
+from compactlearn.core._validation import check_features, n_rows_of, unchanged_on_error
 from compactlearn.core._warn import warn_user
 from compactlearn.core._weight import bytes_in
-from compactlearn.crossfit._together import check_groups
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.metrics._checks import row_blocks
@@ -69,41 +61,39 @@ from compactlearn.metrics._scoring import Scorer, scorer
 
 Array = NDArray[np.float64]
 
-CHECKED_ROWS = 200  # whose scores by a smaller type of numbers are compared
+CHECKED_ROWS = 200  # rows whose scores in a smaller type are compared
 
 
 class AutoCompactClassifier(DenseScores):
-    """The best model of this package for the data at hand, found without any argument.
+    """Automatic search for the best model of this package, without any argument.
 
-    One kind of model after the other is fitted, the most promising for a second first:
+    The search fits one kind of model after the other, those that gain most in a second first:
 
-    1. a linear model with a logistic decoder, on features as they are, on rows of unit length or on
-       columns of unit variance, whichever is best, with penalty and size found by cross-validation
-       that shares its decompositions; of more than 100 labels, compact (CMLL);
-    2. the same behind an RBF kernel, whose width comes from the data: exact up to 3,000 rows, by
-       landmarks beyond;
-    3. extra trees on all labels, and a random forest where that takes no time, where features are
-       dense;
-    4. :class:`ShortlistClassifier`, where they are sparse. It comes first where there are more
-       than 3,000 rows and features and more than 500,000 pairs of a row and a label; the first
-       follows there if it takes at most twice as long. Of more than 2,000 labels, and 2,000 sparse
-       rows or more, it is the only one.
+    1. a linear model with a logistic decoder, on features as they are, rows of unit length or
+       columns of unit variance, whichever is best. Penalty and number of codes are selected by a
+       cross-validation that shares its decompositions; with more than 100 labels the model may be
+       compact (CMLL);
+    2. the same with an RBF kernel: exact up to 3,000 rows, with landmarks beyond;
+    3. extra trees on all labels for dense features, and a random forest if it takes about a second;
+    4. :class:`ShortlistClassifier` for sparse features and 2,000 rows or more. It comes first with
+       more than 3,000 rows and features and more than 500,000 pairs of a row and a label; the
+       linear model follows if it takes at most twice as long. With more than 2,000 labels, the
+       shortlist is the only model.
 
-    Each is judged by out-of-fold scores of the training rows, and at last the best few are blended
-    where that is better still. The result always has probabilities
-    and a tuned threshold.
+    Each model is scored on held-out rows. Finally the best models are blended, if the blend has a
+    better score. The result always has probabilities and a tuned threshold.
 
     Parameters
     ----------
     scoring : str or scorer, default="average_precision"
-        What is best: a name in ``compactlearn.metrics.METRICS``, or
+        Metric to optimise: a name in ``compactlearn.metrics.METRICS``, or
         ``compactlearn.metrics.scorer(name, ...)``.
     time_budget : float or None, default=None
-        Seconds. A large search begins with a compact model that takes about a second. A model
-        that is estimated to take longer than the seconds left is skipped, and one that does take
-        longer is stopped between its steps. The first model is always finished, with a warning
-        where it alone takes longer. None skips models that would make the search take longer than
-        about five minutes, or three times one shortlist where the shortlist comes first.
+        Seconds. A large search begins with a quick compact model of about a second. A model is
+        skipped if it is estimated to take longer than the time left, and stopped between its steps
+        if it does. The first model is always finished; a warning says if it takes longer than the
+        budget. None skips models that would make the search take longer than about five minutes,
+        or three times one shortlist if the shortlist comes first.
     size_budget : int, float in (0, 1], str or None, default=None
         Largest size of the model: a number of parameters, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
@@ -140,24 +130,26 @@ default="f1"
     ----------
     best_estimator_ : the model, or where several are blended, a list of them
     best_score_ : float
-        Mean over the folds of out-of-fold scores. It is the best of several results on the same
-        rows, and so a little larger than on new rows.
+        Mean over the folds of out-of-fold scores. It is the largest of several on the same rows,
+        and therefore slightly larger than on new rows.
     leaderboard_ : list of dict
-        What was tried, best first: name, score, its deviation over the folds, seconds, n_parameters
-        and bytes of the model. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
+        Models that were tried, best first: name, score, its deviation over the folds, seconds,
+        n_parameters and bytes. ``pandas.DataFrame(model.leaderboard_)`` shows it as a table.
     frontier_ : list of dict
-        The rows of ``leaderboard_`` that none of the same size or smaller beats, smallest first:
-        what accuracy costs in size. :meth:`plot_frontier` draws them.
+        The rows of ``leaderboard_`` that no other row of the same size or smaller beats, smallest
+        first. :meth:`plot_frontier` draws them.
     references_ : list of dict
-        The same of plain ridge, for comparison: it is tried last, where that takes a few seconds
-        at most, and never selected. :meth:`plot_frontier` marks it.
+        The same values for plain ridge, for comparison: it is tried last, if it takes a few
+        seconds at most, and never selected. :meth:`plot_frontier` marks it.
     weights_ : dict
         The weight of each blended model.
     blend_ : the weighted sum of log-odds that the scores are; often of one model
     skipped_ : list of dict
-        Models that were not tried, or stopped before their end: name, estimated seconds, reason.
+        Models that were not tried, were stopped, failed or are larger than ``size_budget``: name,
+        seconds (estimated if the model was not tried) and reason.
     why_ : str
-        Which model was selected, what the next best one reached, and what was skipped and why.
+        Which model was selected by which score, the score of the next best model, and which
+        models were skipped and why.
     base_scores_ : ndarray of shape (n_labels,) or None
         After a fit to sparse rows the log-odds of the labels' frequencies: the scores of a row
         without any feature, such as a text without a known word.
@@ -285,49 +277,44 @@ compression_, n_features_in_, feature_names_in_
         self, X: Any, y: Any, sample_weight: Any, groups: Any, sep: str | None, unknown: Any
     ) -> tuple[LabelSpace, Problem]:
         """Check what ``fit`` was given; return the labels and the rows that count, in folds."""
-        X = check_features(self, X, reset=True)
-        n_given, owner = X.shape[0], f"{type(self).__name__}.fit"
-        targets = check_labels(y, n_given, unknown=unknown, sep=sep, owner=owner, features=X)
+        given = check_training(
+            self, X, y, sample_weight, groups, sep=sep, unknown=unknown, partial=True
+        )
+        targets, n_rows = given.targets, given.X.shape[0]
         if targets.unknown is not None and self.size_budget is not None:
             raise ValueError(
-                f"size_budget={self.size_budget!r} was given, and small models need labels "
-                "that are all known; leave size_budget out, or the unknown labels."
+                "size_budget was given, and small models need labels that are all known; got "
+                f"size_budget={self.size_budget!r:.60} and unknown labels. Leave size_budget out, "
+                "or drop the rows with unknown labels."
             )
-        weights = check_weights(sample_weight, n_given)
-        targets, left = leave_out(targets, weights, self.min_label_count, self.exclude)
         labels = LabelSpace.of(targets)
         labels.given_threshold(self.threshold, "logistic")  # raises ValueError for a wrong one
-        describe(self, labels, left)
-        groups = check_groups(groups, n_given)
-        counted = rows_that_count(targets, weights)
-        X, targets, weights = taken(X, targets, weights, counted)
-        targets, n_rows = with_absent(targets), X.shape[0]
-        if groups is not None and counted is not None:
-            groups = np.asarray(groups)[counted]
+        describe(self, labels, given.left_out)
         if n_rows < 4:
             raise ValueError(
-                f"AutoCompactClassifier judges models by folds of the rows and needs 4 rows at "
-                f"least, and X has {n_rows} sample(s); pass more rows."
+                f"AutoCompactClassifier scores models on folds of the rows and needs 4 rows at "
+                f"least, and X has {n_rows} sample(s). Pass more rows."
             )
         rng = seeded(0 if self.random_state is None else self.random_state)
-        given = not Integer().accepts(self.cv)
-        if given:
-            fold = given_folds(self.cv, X, targets, counted, n_given, groups)
+        folds_given = not Integer().accepts(self.cv)
+        if folds_given:
+            n_given = n_rows if given.rows is None else n_rows_of(X)
+            fold = given_folds(self.cv, given.X, targets, given.rows, n_given, given.groups)
         elif self.cv < 2:
-            raise ValueError(f"cv must be at least 2 folds, and is {self.cv}; pass 2 or more.")
+            raise ValueError(f"cv must be at least 2 folds; got {self.cv}. Pass 2 or more.")
         else:
-            fold = row_folds(X, targets, min(int(self.cv), n_rows // 2), rng, groups)
+            fold = row_folds(given.X, targets, min(int(self.cv), n_rows // 2), rng, given.groups)
         return labels, Problem(
-            X,
+            given.X,
             targets.matrix,
-            weights,
+            given.weights,
             targets,
             fold,
             self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring),
             self.threshold if isinstance(self.threshold, str) else "f1",
             int(rng.randint(2**31 - 1)),
             self.n_jobs,
-            folds_given=given or groups is not None,
+            folds_given=folds_given or groups is not None,
         )
 
     def _search(self, problem: Problem, time_budget: TimeBudget, size: SizeBudget | None) -> Search:
@@ -347,14 +334,14 @@ compression_, n_features_in_, feature_names_in_
             )
         if search.interrupted:
             warn_user(
-                f"The search was interrupted: {len(search.every)} models were tried, and the "
-                "best of them is selected."
+                f"The search was interrupted: {counted(len(search.every), 'model')} finished, and "
+                "the best result so far is selected."
             )
         if not search.every:
             assert size is not None  # without one the first model is always accepted
             raise ValueError(
-                f"Nothing that was tried is as small as size_budget={self.size_budget!r} asks, "
-                f"{size.numbers:,} parameters; allow more."
+                f"size_budget must allow at least one of the models that were tried; got "
+                f"{self.size_budget!r}, {size.numbers:,} parameters. Pass a larger size_budget."
             )
         return search
 
@@ -370,14 +357,14 @@ compression_, n_features_in_, feature_names_in_
         metric = self._metric
         if not np.isfinite(chosen.score):
             warn_user(
-                f"{metric} is not defined on any fold of these rows, so that the first model "
-                "is selected; use another metric for scoring."
+                f"scoring={metric!r} is not defined on any fold of these rows, so the first model "
+                "is selected. Pass another metric as scoring."
             )
         threshold = labels.given_threshold(self.threshold, "logistic")
         if isinstance(self.threshold, str) and labels.kind == "multilabel":
             threshold = problem.tuned(chosen.rows, chosen.log_odds)
         dtype = self.dtype
-        if size is not None and size.dtype is not None and dtype == "auto":
+        if size is not None and size.n_bytes is not None and dtype == "auto":
             dtype = size.type_for(chosen.blend)
         chosen = replace(chosen, blend=_stored(chosen.blend, problem.X, dtype))
         forget_compression(self)
@@ -392,7 +379,7 @@ compression_, n_features_in_, feature_names_in_
         self.leaderboard_ = leaderboard(search, chosen)
         self.frontier_ = frontier(self.leaderboard_)
         self.references_ = [trial_row(one) for one in search.references]
-        self.skipped_ = [vars(one).copy() for one in search.skipped]
+        self.skipped_ = search.skipped
         self.why_ = reasons(chosen, search, metric)
         self.interrupted_ = search.interrupted
 
@@ -440,13 +427,13 @@ compression_, n_features_in_, feature_names_in_
         ----------
         references : dict or None, default=None
             Further models to mark, by name: number of parameters and score, such as
-            ``{"mine": (53106, 0.70)}``. To be fair the score is one of cross-validation on the same
-            rows, as ``best_score_`` is.
+            ``{"mine": (53106, 0.70)}``. For a fair comparison, pass the score of a
+            cross-validation on the same rows, as ``best_score_`` is.
         """
         check_is_fitted(self, "best_estimator_")
         own = {row["name"]: (row["n_parameters"], row["score"]) for row in self.references_}
-        to_device_of = own | checked_references(references or {})
-        return draw_frontier(self.leaderboard_, to_device_of, self._metric)
+        marked = own | checked_references(references or {})
+        return draw_frontier(self.leaderboard_, marked, self._metric)
 
 
 def _stored(blend: Blend, X: Any, dtype: str) -> Blend:

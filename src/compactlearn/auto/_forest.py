@@ -16,14 +16,13 @@ Array = NDArray[np.float64]
 
 
 class LabelForest(BaseEstimator):
-    """Trees whose leaves hold the shares of all labels; scores are log-odds.
+    """Trees with the shares of all labels in their leaves; scores are log-odds.
 
-    ``best_splits`` chooses the best bound of each feature that is looked at, as random forests do;
-    otherwise it is drawn, as extra trees do, which is faster and varies more from tree to tree.
-    Every tree is grown from a bootstrap sample, so that about a third of the trees were trained on
-    neither a row nor one that is equal to it: their mean is an out-of-fold score, at no cost. A
-    share of 0 or 1 is no certainty: the frequency of the label counts as one tree more, which also
-    puts labels that no tree votes for into an order.
+    ``best_splits`` selects the best threshold of each feature, as random forests do; otherwise
+    thresholds are drawn, as extra trees do, which is faster. Each tree is grown from a bootstrap
+    sample, so about a third of the trees were grown without a row and its copies: their mean is an
+    out-of-fold score. The frequency of the label counts as one more tree, so that no probability is
+    0 or 1 and labels without votes are ranked by frequency.
     """
 
     def __init__(
@@ -43,7 +42,26 @@ class LabelForest(BaseEstimator):
         """Grow the trees; return (N, M) log-odds, NaN for rows in the sample of every tree."""
         member = np.unique(row_hashes(X), return_inverse=True)[1]
         self.fit(X, Y, weights)
-        return self._out_of_bag(X, member, Y.shape[1])
+        rows, n_labels = X.astype(np.float32), Y.shape[1]
+        if scipy.sparse.issparse(rows):
+            rows = scipy.sparse.csr_matrix(rows)  # the only sparse form that trees accept
+        n_rows = rows.shape[0]
+        total, votes = np.zeros((n_rows, n_labels)), np.zeros(n_rows)
+        for tree, sample in zip(
+            self.forest_.estimators_, self.forest_.estimators_samples_, strict=True
+        ):
+            seen = np.zeros(n_rows, dtype=bool)
+            seen[member[sample]] = True
+            new = ~seen[member]
+            if not new.any():
+                continue
+            total[new] += tree.predict(rows[new], check_input=False).reshape(-1, n_labels)
+            votes[new] += 1
+        # The frequency counts as in the whole forest, although a third of the trees vote here.
+        mean = total / np.maximum(votes, 1.0)[:, None]
+        scores = self.read_shares(mean, self.frequency_)
+        scores[votes == 0] = np.nan
+        return scores
 
     def fit(self, X: Any, Y: Any, sample_weight: Array | None = None) -> Self:
         """Grow the trees; ``Y`` is a sparse matrix."""
@@ -62,28 +80,6 @@ class LabelForest(BaseEstimator):
         ).fit(X, Y if Y.shape[1] > 1 else Y.ravel(), sample_weight=weights)
         return self
 
-    def _out_of_bag(self, X: Any, member: NDArray[np.intp], n_labels: int) -> Array:
-        rows = X.astype(np.float32)
-        if scipy.sparse.issparse(rows):
-            rows = scipy.sparse.csr_matrix(rows)  # what the trees were made for
-        n_rows = rows.shape[0]
-        total, votes = np.zeros((n_rows, n_labels)), np.zeros(n_rows)
-        for tree, sample in zip(
-            self.forest_.estimators_, self.forest_.estimators_samples_, strict=True
-        ):
-            met = np.zeros(n_rows, dtype=bool)
-            met[member[sample]] = True
-            new = ~met[member]
-            if not new.any():
-                continue
-            total[new] += tree.predict(rows[new], check_input=False).reshape(-1, n_labels)
-            votes[new] += 1
-        # As many votes as there will be: a third of the trees is less certain than all of them.
-        mean = total / np.maximum(votes, 1.0)[:, None]
-        scores = self.read_shares(mean, self.frequency_)
-        scores[votes == 0] = np.nan
-        return scores
-
     def read_shares(self, shares: Array, frequency: Array) -> Array:
         """Return log-odds of shares, for labels of these frequencies."""
         p = (self.n_trees * shares + frequency) / (self.n_trees + 1.0)
@@ -96,7 +92,7 @@ class LabelForest(BaseEstimator):
 
     @property
     def n_parameters_(self) -> int:
-        """A feature, a bound and two places for a branching, a share of every label for a leaf."""
+        """Four parameters for each split, the shares of all labels for each leaf."""
         nodes = [tree.tree_ for tree in self.forest_.estimators_]
         leaves = sum(tree.n_leaves for tree in nodes)
         inner = sum(tree.node_count for tree in nodes) - leaves

@@ -1,4 +1,4 @@
-"""What was tried: a row for each model, the frontier of size and score, and reasons in words."""
+"""Leaderboard of an automatic search, frontier of size and score, and text of ``why_``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from compactlearn.auto._schedule import Search
 from compactlearn.auto._trials import Trial
 from compactlearn.core._optional import require
 from compactlearn.core._params import Real
 from compactlearn.core._weight import bytes_in
+from compactlearn.metrics._table import get_metric
 
 Row = dict[str, Any]
 
@@ -36,31 +39,40 @@ def leaderboard(search: Search, chosen: Trial) -> list[Row]:
 
 
 def reasons(chosen: Trial, search: Search, metric: str) -> str:
-    """Return which model was selected, the score of the others, and what was skipped."""
+    """Return which model was selected by which score, from which others, and what was skipped."""
     shown = metric.replace("_", " ")
+    if not get_metric(metric).greater_is_better:
+        shown = f"negated {shown}"
     article = "an" if shown[:1] in "aeiou" else "a"
+    folds = int(np.isfinite(chosen.by_fold).sum())
+    mean = f", the mean of {folds} folds" if folds > 1 else ""
     text = (
-        f"Selected: {chosen.name}, with {article} {shown} of {chosen.score:.3f} on held-out rows."
+        f"Selected: {chosen.name}, with {article} {shown} of {chosen.score:.3f} on held-out "
+        f"rows{mean}."
     )
     single = len(chosen.blend.members) == 1
     others = [one for one in search.every if not (single and one.name == chosen.name)]
     if others:
         next_best = max(others, key=lambda one: one.score)
-        which = "The next best" if single else "The best single model"
-        count = len(search.every)
-        text += f" {which} of {count} tried, {next_best.name}, has {next_best.score:.3f}."
+        which = "next best" if single else "best single model"
+        text += (
+            f" {len(search.every)} models were tried; the {which} is {next_best.name}, with "
+            f"{next_best.score:.3f}."
+        )
     else:
-        text += " Nothing else was tried."
+        text += " No other model was tried."
     if search.skipped:
-        listed = "; ".join(f"{one.name} ({one.reason})" for one in search.skipped)
+        listed = "; ".join(f"{one['name']} ({one['reason']})" for one in search.skipped)
         text += f" Skipped: {listed}."
+    if search.interrupted:
+        text += " The search was interrupted before its end."
     return text
 
 
 def frontier(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that none with fewer or as many parameters beats, smallest first.
+    """Return the rows that no other row of the same size or smaller beats, smallest first.
 
-    Scores rise along them; of several equal ones the smallest is there, and only once.
+    Scores increase along the frontier; of several equal scores it has the smallest model.
 
     >>> pairs = [(9, 0.7), (3, 0.6), (5, 0.5), (12, 0.7)]
     >>> rows = [{"n_parameters": n, "score": s} for n, s in pairs]
@@ -75,7 +87,7 @@ def frontier(rows: Sequence[Row]) -> list[Row]:
 
 
 def checked_references(references: Any) -> dict[str, tuple[float, float]]:
-    """Return names with numbers and score, as a figure needs them."""
+    """Return the number of parameters and the score of each name."""
     found = {}
     for name, pair in references.items() if isinstance(references, Mapping) else [(references, 0)]:
         known = isinstance(pair, tuple | list) and len(pair) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import scipy.sparse
@@ -13,13 +14,13 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """A transformer of rows that knows no labels; None leaves rows as they are."""
+    """A transformer of rows that uses no labels; None leaves rows as they are."""
 
     name: str
     make: Callable[[], Any] | None = None
 
     def fit(self, X: Any, weights: Any) -> Prepared:
-        """Fit to all rows; labels take no part, so that held-out rows stay held out."""
+        """Fit to all rows; labels are not used, so that held-out rows stay held out."""
         if self.make is None:
             return Prepared(self, None, X)
         transformer = self.make()
@@ -59,11 +60,8 @@ def _transformed(transformer: Any, X: Any) -> Any:
     return scipy.sparse.csr_array(rows) if scipy.sparse.issparse(rows) else rows
 
 
-def _unit_variance() -> StandardScaler:
-    return StandardScaler(with_mean=False)  # the learner has an intercept; sparse stays sparse
-
-
 AS_THEY_ARE = Preprocessing("features as they are")
 UNIT_ROWS = Preprocessing("rows of unit length", Normalizer)
-UNIT_VARIANCE = Preprocessing("columns of unit variance", _unit_variance)
+# Means are not subtracted: the model has an intercept, and sparse rows stay sparse.
+UNIT_VARIANCE = Preprocessing("columns of unit variance", partial(StandardScaler, with_mean=False))
 PREPROCESSINGS = (AS_THEY_ARE, UNIT_ROWS, UNIT_VARIANCE)

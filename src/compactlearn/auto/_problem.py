@@ -17,54 +17,27 @@ from compactlearn.core._targets import Targets
 from compactlearn.crossfit._folds import Folds, Split, make_splits
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.crossfit._together import held_out_together, row_hashes
-from compactlearn.metrics._judges import Judge
+from compactlearn.metrics._judges import Judges
 from compactlearn.metrics._scoring import Scorer
-from compactlearn.metrics._table import get_metric
 from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._search_data import SearchData
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-# Scores of rows and labels that are kept of each trial: of a large set some of its rows judge.
+# Largest number of scores that are kept of a trial; with more, some of the rows score the model.
 JUDGED_SCORES = 12_000_000
 
 
 def mean_score(by_fold: Array) -> float:
-    """Return the mean of a metric over folds; minus infinity where it is not defined on any."""
+    """Return the mean of a metric over folds, or minus infinity if it is not defined on any."""
     known = by_fold[~np.isnan(by_fold)]
     return float(known.mean()) if known.size else -np.inf
 
 
 @dataclass(frozen=True)
-class FoldJudge:
-    """A metric of scores of the same held-out rows, whose truth is read once."""
-
-    scoring: Scorer
-    truth: Any  # two classes have a column each
-    weights: Array | None
-    kind: str
-
-    def __call__(self, scores: Array, labels: NDArray[np.bool_] | None = None) -> float:
-        """Return the metric of scores, or of labels where it needs those; more is better."""
-        ranked = np.hstack([-scores, scores]) if self.kind == "binary" else scores
-        if self.scoring.needs == "probabilities":
-            metric = get_metric(self.scoring.name)
-            value = metric.function(self.truth, expit(ranked), **self.scoring.options)
-            return float(value if metric.greater_is_better else -value)
-        if self.scoring.needs == "labels" and labels is None:
-            labels = np.arange(ranked.shape[1]) == ranked.argmax(axis=1)[:, None]
-        given = None if labels is None else labels[None]
-        return float(self._judge(ranked[None], given)[0])
-
-    @cached_property
-    def _judge(self) -> Judge:
-        return Judge(self.scoring.name, self.truth, self.scoring.options, self.weights)
-
-
-@dataclass(frozen=True)
 class Problem:
-    """Checked data, divided into folds; the truth of each fold is read once."""
+    """Checked data, divided into folds; the labels of each fold are read once."""
 
     X: Any
     Y: Any  # csr_array (N, M)
@@ -95,7 +68,7 @@ class Problem:
         return self.targets.unknown
 
     def unknown_of(self, rows: Rows) -> Any:
-        """Return the same for some of the rows."""
+        """Return the unknown labels of some rows, or None."""
         return None if self.unknown is None else self.unknown[rows]
 
     @cached_property
@@ -110,7 +83,7 @@ class Problem:
         return Folds(self.fold).splits
 
     def some(self, n_rows: int) -> Problem:
-        """Return the same problem on some of its rows, drawn at random; on all, if they are few."""
+        """Return the problem on ``n_rows`` rows drawn at random, or on all rows if they are few."""
         if n_rows >= self.n_rows:
             return self
         if n_rows not in self._parts:
@@ -128,7 +101,7 @@ class Problem:
 
     @cached_property
     def by_rankings(self) -> Problem:
-        """The same problem with a metric of rankings, by which settings of a learner are chosen."""
+        """The problem with a metric of rankings, which selects the settings of a model."""
         if self.scoring.needs == "scores":
             return self
         return replace(self, scoring=Scorer("average_precision", {}))
@@ -136,7 +109,7 @@ class Problem:
     def searched(self, X: Any, splits: Sequence[Split], units: Array | None = None) -> SearchData:
         """Return the labels with preprocessed features, for a grid search.
 
-        ``units`` are what columns of X were divided by.
+        ``units`` are the scales that columns of X were divided by.
         """
         scoring = self.by_rankings.scoring
         targets = replace(self.targets, kind="multilabel", classes=np.arange(self.n_labels))
@@ -145,7 +118,7 @@ class Problem:
         return SearchData(X, labels, data, targets, splits, scoring)
 
     def kept_rows(self, rows: Rows) -> Rows:
-        """Return those of the rows with out-of-fold scores whose scores fit in the memory."""
+        """Return the rows whose out-of-fold scores are kept: all of them, or a random part."""
         most = max(200, JUDGED_SCORES // self.n_labels)
         if rows.size <= most:
             return rows
@@ -160,33 +133,41 @@ class Problem:
         return np.array(found, dtype=np.float64)
 
     def score_fold(self, rows: Rows, scores: NDArray[Any], k: int) -> float:
-        """Return the metric on one fold; NaN where none of its rows are there.
+        """Return the metric on one fold, or NaN if no row is in it.
 
-        For a metric of labels the thresholds are tuned on the other folds.
+        For a metric of labels, thresholds are tuned on the other folds.
         """
         inside = self.fold[rows] == k
         if not inside.any():
             return np.nan
-        judge = self._judge(rows[inside])
-        own = np.asarray(scores[inside], dtype=np.float64)
-        if self.targets.kind != "multilabel" or self.scoring.needs != "labels":
-            return judge(own)
-        others = ~inside if not inside.all() else inside
-        return judge(own, own > self.tuned(rows[others], scores[others]))
+        own, needs = np.asarray(scores[inside], dtype=np.float64), self.scoring.needs
+        ranked = np.hstack([-own, own]) if self.targets.kind == "binary" else own
+        labels = probabilities = None
+        if needs == "probabilities":
+            probabilities = expit(ranked)[None]
+        elif needs == "labels" and self.targets.kind == "multilabel":
+            others = ~inside if not inside.all() else inside
+            labels = (own > self.tuned(rows[others], scores[others]))[None]
+        elif needs == "labels":
+            labels = (np.arange(ranked.shape[1]) == ranked.argmax(axis=1)[:, None])[None]
+        judges = self._judges_of(rows[inside])
+        value = float(judges(ranked[None], labels, probabilities)[0, 0])
+        return value if judges.metrics[0].greater_is_better else -value
 
-    def _judge(self, rows: Rows) -> FoldJudge:
-        """Return what evaluates scores of these rows; it is made once."""
+    def _judges_of(self, rows: Rows) -> Judges:
+        """Return the metric with the labels of these rows, which are read once."""
         key = rows.tobytes()
         if key not in self._judges:
             truth = self.targets.take(rows).truth
             if self.targets.kind == "binary":
                 truth = scipy.sparse.csr_array(np.hstack([1.0 - truth.toarray(), truth.toarray()]))
             weights = None if self.weights is None else self.weights[rows]
-            self._judges[key] = FoldJudge(self.scoring, truth, weights, self.targets.kind)
+            name, options = self.scoring.name, self.scoring.options
+            self._judges[key] = Judges([name], truth, options=options, sample_weight=weights)
         return self._judges[key]
 
     @cached_property
-    def _judges(self) -> dict[bytes, FoldJudge]:
+    def _judges(self) -> dict[bytes, Judges]:
         return {}
 
     @cached_property
@@ -196,7 +177,7 @@ class Problem:
     def tuned(self, rows: Rows, scores: NDArray[Any]) -> float | Array:
         """Return the threshold by the given strategy, in the units of these scores (log-odds)."""
         if not self.Y[rows].nnz:
-            return 0.0  # nothing shows where it might lie
+            return 0.0  # there is no label to tune it on
         weights = None if self.weights is None else self.weights[rows]
         strategy = "f1" if self.threshold == "auto" else self.threshold
         found = OutOfFoldScores(
@@ -215,7 +196,7 @@ class Problem:
 def row_folds(
     X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
 ) -> Rows:
-    """Return the fold of each row; groups, or else equal rows, are in one, a class is in all."""
+    """Return the fold of each row: groups or equal rows share a fold, classes are stratified."""
     n_rows = X.shape[0]
     if groups is None:
         member = np.unique(row_hashes(X), return_inverse=True)[1]
@@ -253,7 +234,7 @@ def given_folds(
         folds = Folds(folds.number[counted])
     if folds is None or not folds.covers_all:
         raise ValueError(
-            f"The validation rows of cv must be all {X.shape[0]} rows once, in two folds or more, "
-            "since every row is scored by a model that was not trained on it; pass a K-fold."
+            f"The validation rows of cv must be all {X.shape[0]} rows once, in two folds or more; "
+            "got other splits. Pass a K-fold splitter or its splits."
         )
     return np.unique(folds.number, return_inverse=True)[1]

@@ -1,8 +1,8 @@
 """Candidates tried one after the other, within a time budget.
 
-A candidate whose estimate does not fit in what is left of the budget is not begun, and one that
-takes longer is stopped between its steps. Estimates are for one machine: the time of the candidates
-so far, divided by their estimates, corrects those to come.
+A candidate is skipped if its estimate is larger than the time left, and stopped between its steps
+if it takes longer. Estimates depend on the machine: the ratio of time and estimate of the last
+candidate corrects the next estimates.
 """
 
 from __future__ import annotations
@@ -16,21 +16,12 @@ import numpy as np
 from compactlearn.auto._budgets import TimeBudget
 from compactlearn.auto._candidates import Candidate
 from compactlearn.auto._trials import Trial
-from compactlearn.core._deadline import Clock, TimeUp, limited
+from compactlearn.core._deadline import TimeUp, limited
 from compactlearn.core._progress import human_seconds
 from compactlearn.core._warn import warn_user
 
-# A model that takes so much of the time left, by its estimate, is preceded by its stopgap.
+# A model with an estimate above this share of the time left is preceded by a stopgap.
 COMFORTABLE = 0.25
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A model that was not tried, or not to its end."""
-
-    name: str
-    seconds: float  # an estimate
-    reason: str
 
 
 @dataclass
@@ -40,7 +31,7 @@ class Search:
     tried: list[Trial] = field(default_factory=list)
     stopgaps: list[Trial] = field(default_factory=list)
     references: list[Trial] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[dict[str, Any]] = field(default_factory=list)  # name, seconds, reason
     interrupted: bool = False
 
     @property
@@ -49,7 +40,7 @@ class Search:
 
     def skip(self, candidate: Candidate, seconds: float, reason: str) -> None:
         if not candidate.reference:
-            self.skipped.append(Skipped(candidate.name, seconds, reason))
+            self.skipped.append({"name": candidate.name, "seconds": seconds, "reason": reason})
 
 
 def run_candidates(
@@ -60,10 +51,10 @@ def run_candidates(
     say: Callable[[str], None] = lambda text: None,
     done: Callable[[], None] = lambda: None,
 ) -> Search:
-    """Try one candidate after the other, as far as the budget allows; the first is always finished.
+    """Try one candidate after the other within the budget; the first is always finished.
 
-    ``accepts`` returns whether a fitted model may be selected, for example by its size; ``say`` is
-    called with what is being tried, ``done`` after each model.
+    ``accepts`` returns whether a fitted model is small enough to be selected. ``say`` is called
+    with the name of the next model and the best score, ``done`` after each model.
     """
     search = Search()
     for candidate in candidates:
@@ -81,77 +72,80 @@ def run_candidates(
         start = budget.clock()
         try:
             with limited(_limit(candidate, budget, first=first), budget.clock):
-                one = _run(candidate, budget.clock, first=first)
+                one = candidate.run()
         except TimeUp:
             spent = budget.clock() - start
-            stopped = f"stopped after {spent:.0f} s, at the end of the time allowed"
-            search.skip(candidate, spent, stopped)
+            search.skip(candidate, spent, f"stopped after {spent:.0f} s{_out_of_time(budget)}")
+            continue
+        except (MemoryError, ValueError, np.linalg.LinAlgError) as error:
+            if first:
+                raise
+            warn_user(f"{candidate.name} was left out: {error}")
+            search.skip(candidate, budget.clock() - start, f"failed: {error}")
             continue
         except KeyboardInterrupt:
             if not search.every:
                 raise
             search.interrupted = True
             break
-        if one is not None:
-            seconds = budget.clock() - start
-            budget.note(candidate.seconds, seconds)
-            if first and budget.overrun:
-                warn_user(
-                    f"time_budget={budget.given:g} is less than the cheapest model takes, "
-                    f"{seconds:.1f} s on this machine. Pass a larger time_budget, or fewer rows."
-                )
-            if candidate.reference:
-                search.references.append(one)
-            elif accepts(one):
-                (search.stopgaps if candidate.stopgap else search.tried).append(one)
+        seconds = budget.clock() - start
+        one = replace(one, seconds=seconds)
+        budget.note(candidate.seconds, seconds)
+        if first and budget.overrun:
+            warn_user(
+                f"time_budget={budget.given:g} is less than the cheapest model takes, "
+                f"{seconds:.1f} s on this machine. Pass a larger time_budget, or fewer rows."
+            )
+        if candidate.reference:
+            search.references.append(one)
+        elif accepts(one):
+            (search.stopgaps if candidate.stopgap else search.tried).append(one)
+        else:
+            search.skip(candidate, seconds, f"{one.numbers:,} parameters, above size_budget")
         done()
     return search
 
 
 def _stopgap_needed(candidate: Candidate, budget: TimeBudget, search: Search) -> bool:
-    """Return whether the model that a stopgap precedes might not be finished."""
+    """Return whether the model after a stopgap might not be finished."""
     if search.tried:
         return False
     if not search.stopgaps:
         return candidate.usual or budget.given is not None
-    return budget.needed(candidate.stands_for) > COMFORTABLE * budget.left
+    return budget.needed(candidate.next_seconds) > COMFORTABLE * budget.left
 
 
 def _reason_to_skip(candidate: Candidate, budget: TimeBudget, search: Search) -> str | None:
-    """Return why a candidate is not begun, or None if it is."""
+    """Return why a candidate is skipped, or None if it is tried."""
     if not search.every:
         return None
-    about = _about(budget.needed(candidate.seconds))
+    estimate = f"estimated to take {_about(budget.needed(candidate.seconds))}"
     if budget.given is None and candidate.seconds > candidate.worth:
-        return f"{about}, much longer than the models before it; pass time_budget to allow it"
+        worth = _about(candidate.worth)
+        return f"{estimate}, more than {worth}; pass a larger time_budget to try it"
     if not budget.fits(candidate.seconds):
-        return f"{about}, and {max(0.0, budget.left):.0f} s of the time allowed were left"
+        return f"{estimate}, with {max(0.0, budget.left):.0f} s left{_out_of_time(budget)}"
     return None
 
 
+def _out_of_time(budget: TimeBudget) -> str:
+    """Return which time has run out, and how to allow more."""
+    if budget.given is not None:
+        return f" of time_budget={budget.given:g}"
+    return "; pass a larger time_budget to allow more time"
+
+
 def _about(seconds: float) -> str:
-    """Return an estimate in words."""
+    """Return an estimate as text."""
     if seconds < 1:
         return "less than a second"
     return f"about {seconds:.0f} s" if seconds < 90 else f"about {human_seconds(seconds)}"
 
 
 def _limit(candidate: Candidate, budget: TimeBudget, *, first: bool) -> float | None:
-    """Return the seconds after which a model is stopped; None: never."""
+    """Return the seconds after which a model is stopped, or None for no limit."""
     if first:
         return None
     if budget.given is not None:
         return max(0.0, budget.left)
     return None if candidate.worth == np.inf else budget.pace * candidate.worth
-
-
-def _run(candidate: Candidate, clock: Clock, *, first: bool) -> Any:
-    """Return the trial of a candidate; None, with a warning, where one after the first fails."""
-    start = clock()
-    try:
-        return replace(candidate.run(), seconds=clock() - start)
-    except (MemoryError, ValueError, np.linalg.LinAlgError) as error:
-        if first:
-            raise
-        warn_user(f"{candidate.name} was left out: {error}")
-        return None

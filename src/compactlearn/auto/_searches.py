@@ -1,7 +1,7 @@
-"""Settings of linear and of kernel models, found by decompositions that many settings share.
+"""Searches for the settings of linear and kernel models, with shared decompositions.
 
-All are selected by rankings of the linear decoder: a penalty and a size that suit it suit the
-logistic one, at a small part of the cost.
+Settings are selected by rankings of the linear decoder, which takes a small part of the time; the
+same penalty and size suit the logistic decoder.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Array = NDArray[np.float64]
 
 MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
 SIZES = (0.1, 0.25, 0.5, 1.0)
-FEW_LABELS = 100  # are all kept: the logistic decoder has no use for fewer codes of so few
-SEARCH_ROWS = 4_000  # settle a penalty and a size, however many rows there are
-PART_ROWS = (500, 1_500)  # for widths and preprocessings: a quarter of all, within these
+FEW_LABELS = 100  # up to this number of labels, fewer codes do not help the logistic decoder
+SEARCH_ROWS = 4_000  # rows that are enough to select penalty and size
+PART_ROWS = (500, 1_500)  # bounds of the rows for widths and preprocessings, a quarter of all
 WIDTH_STEP = 3.0  # from one width to the next, in units of gamma="distance"
 MOST_WIDTHS = 5
-RANK_SLACK = 1e-10  # beside 1, the diagonal of an RBF kernel: nothing to speak of, and definite
+RANK_SLACK = 1e-10  # added to the diagonal of an RBF kernel, which is 1, to make it definite
 KERNEL_PENALTIES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
 
@@ -62,14 +62,26 @@ def search_linear(problem: Problem, preprocessing: Preprocessing) -> SearchResul
         "n_label_components": label_sizes(part.n_labels),
         "alpha": [unit * multiple for multiple in MULTIPLES],
     }
-    return _best(part, rows, CMLLClassifier(completion="krylov", threshold=0.5), grid)
+    settings = [dict(params) for params in ParameterGrid(grid)]
+    n_folds = 5 if part.n_rows <= 1000 else 3 if part.n_rows <= 2500 else 2
+    outcome = cross_validate_grid(
+        CMLLClassifier(completion="krylov", threshold=0.5),
+        settings,
+        part.searched(rows.X, part.splits[:n_folds], rows.units),
+        racing=True,
+        n_jobs=part.n_jobs,
+    )
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    best = int(np.argmax(outcome.merits))
+    return SearchResult(preprocessing, float(outcome.merits[best]), settings[best])
 
 
 def search_kernel(problem: Problem, *, exact: bool = True) -> SearchResult:
     """Select preprocessing, width and penalty of an RBF kernel, by held-out rows.
 
-    Unless the kernel will be ``exact``, landmarks approximate it here as well: narrow kernels, of
-    which few rows are near a landmark, lose by that.
+    If the model's kernel is not ``exact``, landmarks approximate it here as well, since that costs
+    narrow kernels more than wide ones.
     """
     part = _search_part(problem)
     truth = _targets(part)
@@ -80,7 +92,7 @@ def search_kernel(problem: Problem, *, exact: bool = True) -> SearchResult:
     best, search = max(((one.at(1.0), one) for one in searches), key=lambda found: found[0].score)
     tried, width = {0}, 0  # powers of the step from one width to the next
     while len(tried) <= MOST_WIDTHS:
-        # A width is followed as long as its neighbours are not all tried.
+        # Continue while a width next to the best one has not been tried.
         beyond = [step for step in (width - 1, width + 1) if step not in tried]
         if not beyond:
             break
@@ -115,8 +127,7 @@ def _search_part(problem: Problem) -> Problem:
 
 
 def _as_new(part: Problem, rows: Prepared) -> Any:
-    """Return every prepared row without features that only its own fold has; None where no row
-    has any."""
+    """Return all prepared rows without the features that only their own fold has, or None."""
     new = drop_confined_features(part.X, part.fold)
     return None if new is part.X else rows.rows(new)
 
@@ -145,7 +156,7 @@ class _KernelSearch:
 
     @cached_property
     def new_distances(self) -> Array | None:
-        """The same of rows as they are where they are held out, or None."""
+        """Distances of the rows without features that only their own fold has, or None."""
         new = _as_new(self.part, self.rows)
         return None if new is None else self._distances_from(new)
 
@@ -164,7 +175,7 @@ class _KernelSearch:
         return float(gamma)
 
     def at(self, width: float) -> SearchResult:
-        """Return the best penalty of a kernel of so many units."""
+        """Return the best penalty of a kernel with this width, in units of ``gamma``."""
         gamma = width * self.unit
         K = np.exp(-gamma * self.distances)
         new = None if self.new_distances is None else np.exp(-gamma * self.new_distances)
@@ -180,7 +191,7 @@ class _KernelSearch:
 def _by_landmarks(K: Array, rng: np.random.Generator, new: Array | None = None) -> Array:
     """Return the Nyström approximation of a kernel matrix, with half of the rows as landmarks.
 
-    With ``new``, that of other rows with those of K.
+    With ``new``, return the approximate kernel between other rows and the rows of K.
     """
     chosen = np.sort(rng.choice(len(K), max(1, len(K) // 2), replace=False))
     columns = K[:, chosen]
@@ -211,21 +222,3 @@ def label_sizes(n_labels: int) -> list[Any]:
     if n_labels > LARGEST_AUTO:
         return [math.ceil(size * LARGEST_AUTO) for size in SIZES]
     return list(SIZES)
-
-
-def _best(
-    problem: Problem, rows: Prepared, template: Any, grid: dict[str, list[Any]]
-) -> SearchResult:
-    splits = problem.splits[: 5 if problem.n_rows <= 1000 else 3 if problem.n_rows <= 2500 else 2]
-    candidates = [dict(params) for params in ParameterGrid(grid)]
-    outcome = cross_validate_grid(
-        template,
-        candidates,
-        problem.searched(rows.X, splits, rows.units),
-        racing=True,
-        n_jobs=problem.n_jobs,
-    )
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    best = int(np.argmax(outcome.merits))
-    return SearchResult(rows.preprocessing, float(outcome.merits[best]), candidates[best])

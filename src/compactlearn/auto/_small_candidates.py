@@ -1,8 +1,10 @@
 """Linear models within a size budget, in the order in which they are tried.
 
-A linear model of D features and M labels is made small in three ways: by few codes, r (D + M) + M
-parameters; by few features, of which there are then more codes, r (d + M) + M + d; or by few
-weights, each of which is two numbers, itself and its place.
+A linear model of D features and M labels has fewer parameters with
+
+* r codes: r (D + M) + M parameters;
+* r codes of d features: r (d + M) + M + d parameters, so that r can be larger;
+* few weights: two parameters for each weight, its value and its position, and M constants.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from compactlearn.auto._candidates import (
     at_size,
     candidates,
     codes_seconds,
+    compact_name,
+    counted,
     few_codes,
     linear_seconds,
     named,
@@ -43,10 +47,10 @@ from compactlearn.decoding._linear import linear_parameters
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._cplst import CPLST
 
-FEATURE_SHARES = (0.2, 0.4)  # that may be enough
-# The penalty of kept weights, of that of all: they have to bring about as much as all did.
+FEATURE_SHARES = (0.2, 0.4)
+# The penalty of kept weights as a share of the penalty of all weights: fewer weights are larger.
 REFIT_SHARE = 1 / 3
-# Weights of the ridge that selects which are kept: more would take longer than they are worth.
+# Largest number of weights of the ridge regression that selects the kept ones.
 MOST_PRUNED = 20_000_000
 
 
@@ -56,9 +60,10 @@ def small_candidates(
     most_bytes: int | None = None,
     findings: Findings | None = None,
 ) -> Iterator[Candidate]:
-    """Yield models of at most so many parameters, most promising for a second first.
+    """Yield models with at most this number of parameters.
 
-    Where a whole linear model is allowed, everything is tried, and what is too large is left out.
+    If a plain linear model fits, all candidates are tried, and models that are too large are
+    skipped after their fit.
     """
     D, M = problem.n_features, problem.n_labels
     if linear_parameters(D, M, None, None) <= most_numbers:
@@ -66,8 +71,8 @@ def small_candidates(
         return
     if most_numbers < smallest(M):
         raise ValueError(
-            f"size_budget allows {most_numbers:,} numbers, and the smallest model of {M:,} labels, "
-            f"of a single feature, has {smallest(M):,}; allow as many at least."
+            f"size_budget must allow at least {smallest(M):,} parameters, the smallest model of "
+            f"{M:,} labels with a single feature; got {most_numbers:,}. Pass a larger size_budget."
         )
     findings = findings or Findings(problem)
     if at_size(problem) and most_codes(most_numbers, D, M):
@@ -80,31 +85,26 @@ def small_candidates(
 
 
 def _with_search(problem: Problem, first: Candidate) -> Candidate:
-    """Return a candidate with the seconds of the search for its settings."""
+    """Return a candidate whose estimate includes the search for settings."""
     return replace(first, seconds=first.seconds + linear_seconds(problem))
 
 
 def _at_size(
     problem: Problem, findings: Findings, most_numbers: int, most_bytes: int | None
 ) -> Iterator[Candidate]:
-    """Yield a shortlist if it is small enough, or else codes with the linear decoder."""
+    """Yield a shortlist if it is small enough, otherwise compact models."""
     most = most_codes(most_numbers, problem.n_features, problem.n_labels)
     shortlist = shortlist_at_size(problem, findings)
     numbers, n_bytes = smallest_shortlist(problem)
     fits = numbers <= most_numbers if most_bytes is None else n_bytes <= most_bytes
     codes = min(most, MORE_CODES)
     seconds = 2.0 * codes_seconds(problem, codes, problem.n_rows)
-    stands_for = shortlist.seconds if fits else seconds
-    yield quick_candidate(problem, stands_for, most, usual=fits)
+    yield quick_candidate(problem, shortlist.seconds if fits else seconds, most, usual=fits)
     if fits:
         yield shortlist
     else:
-        told = _counted(codes, "code")
-        yield Candidate(
-            told,
-            seconds,
-            lambda: try_by_folds(problem, f"CMLL, {told}", few_codes(problem, codes), most_folds=1),
-        )
+        name, model = compact_name(codes), few_codes(problem, codes)
+        yield Candidate(name, seconds, lambda: try_by_folds(problem, name, model, most_folds=1))
     last = _with_search(problem, _few_codes(problem, findings, CMLL, most))
     yield replace(last, worth=2.0 * shortlist.seconds)
 
@@ -119,11 +119,11 @@ def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> I
             yield _few_codes(problem, findings, kind, most)
     counts = [round(share * D) for share in FEATURE_SHARES]
     if not most and not any(codes_of_kept_features(most_numbers, n, M) for n in counts):
-        counts = [(most_numbers - 2 * M) // 2]  # as many as one code may see
+        counts = [(most_numbers - 2 * M) // 2]  # the features of a single code
     if D * M <= MOST_PRUNED or not most:
         for count in counts:
             codes = codes_of_kept_features(most_numbers, max(1, count), M)
-            if codes > most:  # fewer features are worth it where they make room for codes
+            if codes > most:  # fewer features help only if they make room for more codes
                 yield _few_features(problem, findings, max(1, count), codes)
         n_weights = kept_weights_within(most_numbers, M)
         if n_weights:
@@ -135,21 +135,22 @@ def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> I
 
 
 def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Candidate:
+    name = f"{kind.__name__}, {counted(count, 'code')}"
+
     def run() -> Trial:
         found = findings.linear
         embedding = CMLL(count, count) if kind is CMLL else CPLST(count)
         model = CompactClassifier(
             embedding, alpha=found.params["alpha"], decoder="logistic", threshold="f1"
         )
-        name = named(f"{kind.__name__}, {_counted(count, 'code')}", found)
-        return try_compact(problem, name, found.preprocessing, model)
+        return try_compact(problem, named(name, found), found.preprocessing, model)
 
-    return Candidate(f"{_counted(count, 'code')} by {kind.__name__}", linear_seconds(problem), run)
+    return Candidate(name, linear_seconds(problem), run)
 
 
 def _few_features(problem: Problem, findings: Findings, count: int, codes: int) -> Candidate:
-    """Return a model of the features that matter most; they are chosen anew without each fold."""
-    told = f"{_counted(codes, 'code')} of {_counted(count, 'feature')}"
+    """Return a model of the most important features, selected again without each fold."""
+    name = f"{counted(codes, 'code')} of {counted(count, 'feature')}"
 
     def run() -> Trial:
         found = findings.linear
@@ -164,37 +165,33 @@ def _few_features(problem: Problem, findings: Findings, count: int, codes: int) 
             threshold=0.5,
         )
         model = KeptFeatures(inner, count, alpha=alpha, scale=scale)
-        return try_by_folds(problem, named(told, found), model, preprocessing=preprocessing)
+        return try_by_folds(problem, named(name, found), model, preprocessing=preprocessing)
 
-    return Candidate(told, _fits(problem) * linear_seconds(problem), run)
+    return Candidate(name, _fits(problem) * linear_seconds(problem), run)
 
 
 def _few_weights(problem: Problem, findings: Findings, count: int) -> Candidate:
-    """Return a model of the weights that matter most; they are chosen anew without each fold."""
-    told = _counted(count, "weight")
+    """Return a model of the most important weights, selected again without each fold."""
+    name = counted(count, "weight")
 
     def run() -> Trial:
         found = findings.linear
         preprocessing, scale = _scaled(found)
         alpha = found.params["alpha"]
         model = KeptWeights(count, alpha=alpha, refit_alpha=REFIT_SHARE * alpha, scale=scale)
-        return try_by_folds(problem, named(told, found), model, preprocessing=preprocessing)
+        return try_by_folds(problem, named(name, found), model, preprocessing=preprocessing)
 
     each = count / problem.n_labels
     stored = problem.density * problem.n_rows * each
     seconds = problem.n_labels * (1e-4 + 5e-9 * stored * each + 1e-10 * each**3)
-    return Candidate(told, _fits(problem) * (seconds + 0.5 * linear_seconds(problem)), run)
+    return Candidate(name, _fits(problem) * (seconds + 0.5 * linear_seconds(problem)), run)
 
 
 def _scaled(found: SearchResult) -> tuple[Preprocessing, bool]:
-    """Return the preprocessing, and whether the model scales columns: it keeps what it needs."""
+    """Return the preprocessing, and whether the model itself scales the columns that it keeps."""
     unit = found.preprocessing is UNIT_VARIANCE
     return (AS_THEY_ARE if unit else found.preprocessing), unit
 
 
 def _fits(problem: Problem) -> int:
     return 1 + folds_that_judge(problem)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' if count != 1 else ''}"

@@ -1,4 +1,4 @@
-"""From texts to labels: a vectoriser that says what it cannot read, and a pipeline of it."""
+"""Text classification: a vectorizer that checks its texts, and a pipeline with a classifier."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from compactlearn.core._warn import warn_user
 
 __all__ = ["TextVectorizer", "text_classifier"]
 
-# By bench/text/vectorizer.py: a word of a single text says something (min_df stays 1), and
-# numbers of half the size make as good a model.
+# Selected by bench/text/vectorizer.py: words of a single text are useful (min_df stays 1), and
+# single precision gives as good a model.
 SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}
 
-# By bench/text/word_forms.py: as many words of new texts are unknown as words of a training
-# text are in no other one. English has less than this share from a thousand texts on, and there
-# characters gain next to nothing; a language with a dozen forms of a word has more.
+# From bench/text/word_forms.py: the share of unknown words in new texts is about the share of words
+# that occur in a single training text. With a thousand texts or more, English is below this share
+# and characters gain little; a language with a dozen forms of a word is above.
 _MANY_SINGLE, _ENOUGH_TEXTS = 0.3, 1_000
 
 
@@ -69,15 +69,15 @@ def text_classifier(
     >>> tags = [["food", "pasta"], ["food", "bread"], ["food", "bread"], ["food", "pasta"]]
     >>> tags += [["weather"]] * 4
     >>> model = text_classifier().fit(texts, tags)
-    >>> [name for name, chance in predict_labels(model, ["wind and rain"], k=1)[0]]
+    >>> [name for name, probability in predict_labels(model, ["wind and rain"], k=1)[0]]
     ['weather']
     """
     if classifier is None:
         classifier = AutoCompactClassifier(min_label_count=min_label_count, exclude=exclude)
     elif not Methods("fit", "predict").accepts(classifier):
         raise TypeError(
-            f"text_classifier needs a classifier with fit and predict, and was given "
-            f"{classifier!r:.60}; leave it out, or pass one such as CMLLClassifier()."
+            f"classifier must have the methods fit and predict; got {classifier!r:.60}. Leave it "
+            "out, or pass one such as CMLLClassifier()."
         )
     elif min_label_count != 1 or exclude is not None:
         wanted = {"min_label_count": min_label_count, "exclude": exclude}
@@ -92,18 +92,18 @@ def text_classifier(
 
 
 class TextVectorizer(TfidfVectorizer):
-    """scikit-learn's ``TfidfVectorizer``, which says in a sentence what is no column of texts.
+    """scikit-learn's ``TfidfVectorizer`` with a check that its input is a column of texts.
 
-    A frame in place of a column would be read as the names of its columns. Attributes, too, are
-    those of scikit-learn.
+    Without the check, a frame would be read as the names of its columns. Attributes are those of
+    scikit-learn.
 
     Parameters
     ----------
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
 stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, dtype, \
 norm, use_idf, smooth_idf, sublinear_tf
-        As in scikit-learn. What is read from files (``input`` other than "content") is not looked
-        at here.
+        As in scikit-learn. Texts that are read from files (``input`` other than "content") are not
+        checked.
 
     Examples
     --------
@@ -127,7 +127,7 @@ norm, use_idf, smooth_idf, sublinear_tf
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn words and their frequencies, and return the rows.
 
-        Warns of texts without words, and where parts of words are likely to do better.
+        Warns of texts without words, and if parts of words are likely to give a better model.
 
         Parameters
         ----------
@@ -142,27 +142,26 @@ norm, use_idf, smooth_idf, sublinear_tf
             if not str(error).startswith("empty vocabulary"):
                 raise
             raise ValueError(
-                f"Texts must have terms to learn from, and of {_count(texts)} none has any (terms "
-                f"are those of analyzer={self.analyzer!r:.40}; empty texts have none). Check that "
-                "this is the column of the texts, or pass analyzer='char'."
+                f"Texts must have terms to learn from, and of {_count(texts)} none has any for "
+                f"analyzer={self.analyzer!r:.40}. Check that this is the column of the texts, or "
+                "pass analyzer='char'."
             ) from error
         _warn_of_empty(
             X,
             "No terms",
-            "the frequencies of their labels are all that is learnt from them. Drop these rows, or "
-            "fill their texts.",
+            "only label frequencies are learnt from them. Drop these rows, or fill their texts.",
         )
         if self.analyzer == "word" and _single_share(X) >= _MANY_SINGLE:
             warn_user(
-                f"{_single_share(X):.0%} of the words of a text are in no other text, and new "
-                "texts will lose about as many. Where words have many forms, parts of words serve "
-                "better: try text_classifier(analyzer='char_wb', ngram_range=(3, 5)), on the "
+                f"{_single_share(X):.0%} of the words of a text are in no other text, and about "
+                "as many words of new texts will be unknown. If words have many forms, use parts "
+                "of words: try text_classifier(analyzer='char_wb', ngram_range=(3, 5)), on the "
                 "command line --analyzer char_wb --ngrams 3,5."
             )
         return X
 
     def transform(self, raw_documents: Any) -> Any:
-        """Return rows of texts, in words that ``fit`` met.
+        """Return the rows of texts, with the words that ``fit`` has seen.
 
         Warns of texts without such words.
 
@@ -175,7 +174,7 @@ norm, use_idf, smooth_idf, sublinear_tf
         _warn_of_empty(
             X,
             "No term that fit had",
-            "what is predicted for them does not depend on the text.",
+            "their predictions do not depend on the text.",
         )
         return X
 
@@ -196,9 +195,9 @@ def _warn_of_empty(X: Any, lacking: str, so: str) -> None:
 
 
 def _single_share(X: Any) -> float:
-    """Return which share of the words of a text is in no other text; 0 where texts are few.
+    """Return the share of words of a text that are in no other text, or 0 if texts are few.
 
-    In a new text about as many words are unknown.
+    About as many words of a new text are unknown.
     """
     if X.shape[0] < _ENOUGH_TEXTS or not X.nnz:
         return 0.0

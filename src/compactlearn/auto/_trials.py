@@ -25,7 +25,7 @@ from compactlearn.linalg._unseen_features import drop_unseen_features
 
 Array = NDArray[np.float64]
 
-_LABELS = 256  # whose scores are put together at a time
+_LABELS = 256  # labels whose scores are computed at a time
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Trial:
     name: str
     blend: Blend  # of one member for a single model
     by_fold: Array  # the metric on each fold, NaN where no row of it was scored
-    rows: Rows  # those that have out-of-fold scores
+    rows: Rows  # rows that have out-of-fold scores
     log_odds: NDArray[np.float32]  # (n_rows, M) of them
     numbers: int  # parameters
     seconds: float = 0.0
 
     @property
     def score(self) -> float:
-        """The mean over the folds; minus infinity where the metric is not defined on any."""
+        """The mean over the folds, or minus infinity if the metric is not defined on any."""
         return mean_score(self.by_fold)
 
     @property
@@ -52,7 +52,7 @@ class Trial:
 
     @property
     def model(self) -> Any:
-        """The fitted model; of a blend the blend itself."""
+        """The fitted model, or the blend of several."""
         members = self.blend.members
         return members[0].model if len(members) == 1 else self.blend
 
@@ -60,7 +60,7 @@ class Trial:
 def try_compact(
     problem: Problem, name: str, preprocessing: Preprocessing, classifier: CompactClassifier
 ) -> Trial:
-    """Fit a compact classifier, which makes out-of-fold scores in any case."""
+    """Fit a compact classifier; its fit returns out-of-fold scores."""
     start = time.perf_counter()
     prepared = preprocessing.fit(problem.X, problem.weights)
     with quiet():
@@ -89,7 +89,7 @@ def by_own_scores(
 
 
 def folds_that_judge(problem: Problem, most_folds: int = 100) -> int:
-    """Return how many folds have enough rows."""
+    """Return the number of folds that have enough held-out rows together."""
     count = len(problem.splits)
     return min(count, most_folds, max(1, -(-count * ENOUGH_ROWS // problem.n_rows)))
 
@@ -103,10 +103,10 @@ def try_by_folds(
     scores_of: Callable[[Any, Any], Any] = scores_to_rank,
     first: Sequence[int] = (),
 ) -> Trial:
-    """Fit any classifier without each fold, as many as have enough rows, and to all rows.
+    """Fit a classifier without each fold, for as many folds as are needed, and to all rows.
 
-    Where some of the folds are enough, those named ``first`` come before others: all models should
-    be compared on the same folds, and blends need rows of which all members have scores.
+    If some of the folds are enough, the folds ``first`` are used before others: models should be
+    compared on the same folds, and a blend needs rows with scores of all members.
     """
     start = time.perf_counter()
     count = folds_that_judge(problem, most_folds)
@@ -154,8 +154,8 @@ def evaluated(
 def model_numbers(model: Any) -> int:
     """Return the number of parameters of a model.
 
-    The scale of a feature folds into its row of the first matrix of a linear model; before a kernel
-    it has to be kept.
+    The scales of features are part of the first matrix of a linear model; a kernel model has to
+    keep them.
     """
     *before, last = [part for _, part in getattr(model, "steps", [("", model)])]
     linear = getattr(last, "feature_map", None) is None

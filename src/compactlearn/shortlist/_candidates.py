@@ -10,7 +10,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.compact._empty_rows import rows_of_zeros
-from compactlearn.shortlist._sparse import Places, entry_keys, kept_starts
+from compactlearn.shortlist._sparse import Places, entry_keys, has_entries, kept_starts
 
 Floats = NDArray[np.float32]
 
@@ -97,11 +97,7 @@ class Candidates:
 
     def present(self, Y: scipy.sparse.csr_array) -> NDArray[np.bool_]:
         """Return which of the pairs have an entry in Y."""
-        keys, true = self.keys, np.sort(entry_keys(Y))
-        if not true.size:
-            return np.zeros(keys.size, dtype=bool)
-        at = np.minimum(np.searchsorted(true, keys), true.size - 1)
-        return true[at] == keys
+        return has_entries(Y, self.keys)
 
     def missed(self, Y: scipy.sparse.csr_array) -> Candidates:
         """Return the labels of Y that are no candidates: neither named nor voted for."""

@@ -132,7 +132,7 @@ default="auto"
     n_labels_ : int
     excluded_labels_ : list
         Labels that ``min_label_count`` and ``exclude`` left out, by name or column.
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    label_names_ : list of str, where Y was a frame (its columns) or lists of names (sorted)
     label_space_ : what is known of the labels: matrix or vector, classes, names
     boundary_ : float, taken off the scores of two classes, whose boundary is 0; else 0
     compression_ : dict, of what :meth:`compress` returns: the type, bytes before and after, scores

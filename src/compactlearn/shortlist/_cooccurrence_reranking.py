@@ -88,8 +88,8 @@ class Cooccurrence:
         found[:, 1] = log_odds
         found[:, 2] = self.frequency[candidates.labels]
         p = expit(found[:, 0])
-        beside = np.diff(self.shares.indptr)[candidates.labels]
-        work = np.concatenate([[0], np.cumsum(beside, dtype=np.int64)])[candidates.starts]
+        n_others = np.diff(self.shares.indptr)[candidates.labels]
+        work = np.concatenate([[0], np.cumsum(n_others, dtype=np.int64)])[candidates.starts]
         work += np.arange(candidates.n_rows + 1) * candidates.n_labels
         first = 0
         while first < candidates.n_rows:
@@ -117,8 +117,8 @@ class Cooccurrence:
     ) -> tuple[int, int]:
         """Return the label that supports a candidate most, and the weakest it needs; -1: none."""
         row = int(np.searchsorted(candidates.starts, pair, side="right")) - 1
-        beside = np.arange(candidates.starts[row], candidates.starts[row + 1])
-        labels, p = candidates.labels[beside], expit(margins[beside].astype(np.float64))
+        pairs = np.arange(candidates.starts[row], candidates.starts[row + 1])
+        labels, p = candidates.labels[pairs], expit(margins[pairs].astype(np.float64))
         own = int(candidates.labels[pair])
         gives = np.asarray(self.shares[labels][:, [own]].toarray()).ravel() * p * (p >= _LIKELY)
         support = int(labels[gives.argmax()]) if gives.any() else -1
@@ -130,16 +130,16 @@ class Cooccurrence:
         n_labels, others, shares = self.shares.shape[1], self.shares.indices, self.shares.data
         place = row * np.int64(n_labels)
         pair, entry = _entries(self.shares.indptr, labels)
-        beside, share = place[pair] + others[entry], shares[entry]
+        other, share = place[pair] + others[entry], shares[entry]
 
         block = np.zeros(n_rows * n_labels)
         likely = p[pair] >= _LIKELY
-        np.maximum.at(block, beside[likely], p[pair[likely]] * share[likely])
+        np.maximum.at(block, other[likely], p[pair[likely]] * share[likely])
         support = block[place + labels]
 
         block.fill(np.nan)
         block[place + labels] = p
-        q = block[beside]
+        q = block[other]
         there = ~np.isnan(q)  # the others are no candidates
         pair, q, share = pair[there], q[there], share[there]
         total = np.bincount(pair, share * np.log(np.maximum(q, _SMALLEST)), labels.size)

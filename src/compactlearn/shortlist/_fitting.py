@@ -33,12 +33,12 @@ def fit_stages(
     folds = held_out_folds(data.groups, rng)
     first: FoldFit | None = None
     start: Weights | None = None
-    held: list[HeldOut] = []
+    parts: list[HeldOut] = []
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
         fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
         C = C or fold.problems.best_C(inside, rng)
         weights = fold.problems.solve(C, ~inside)
-        held.append(fold.held_out(weights, C))
+        parts.append(fold.held_out(weights, C))
         if first is None:
             first, start = fold, weights
     assert first is not None
@@ -46,7 +46,7 @@ def fit_stages(
     assert C is not None
     generator = settings.fit(data, rows, rng)
     weights = first.problems.refine(C, ~first.inside, start)
-    new = HeldOut.together(held)
+    new = HeldOut.together(parts)
     stages = Stages(
         generator,
         first.prior,

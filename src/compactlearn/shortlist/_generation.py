@@ -25,8 +25,8 @@ from compactlearn.shortlist._training import Rows, TrainingRows
 _PAIRS = 4_000_000
 _CANDIDATES = 64
 _PER_PRESENT_LABEL = 10
-# The retriever compresses where rows times labels are more than these numbers; then it has as many
-# codes as make so many numbers for all training rows, within bounds.
+# The retriever compresses if rows times labels exceed this limit; the number of codes is then the
+# limit divided by the number of rows, within bounds.
 _CODES = 4_000_000
 _FEWEST_CODES, _MOST_CODES = 64, 500
 _RETRIEVER_FOLDS = 2
@@ -67,8 +67,8 @@ class Sizes:
         n = usual if asked == "auto" else int(asked)
         if n > n_labels:
             raise ValueError(
-                f"n_candidates must be at most the number of labels, {n_labels}, and is {n}; pass "
-                "such a number, or 'auto'."
+                f"n_candidates must be at most the number of labels ({n_labels}); got {n}. Pass a "
+                "smaller integer, or 'auto'."
             )
         if n == n_labels or not n_neighbors:
             return cls(n, n, n_labels)

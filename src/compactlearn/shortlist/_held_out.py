@@ -29,9 +29,9 @@ from compactlearn.shortlist._training import Rows, TrainingRows
 
 Array = NDArray[np.float64]
 
-# Rows whose scores show how margins are to be read and where the threshold lies: so many, from one
-# fold where a fifth of the rows are enough.
-_HELD_ROWS = 3_000
+# Held-out rows that calibrate the margins and tune the threshold; from one fold, if a fifth of the
+# rows are enough.
+_HELD_OUT_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _FEWEST_ROWS = 4
 
@@ -39,14 +39,14 @@ _FEWEST_ROWS = 4
 def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.bool_]]:
     """Return which rows each held-out fold has; groups stay together if there are several."""
     n_rows = groups.size
-    share = float(np.clip(_HELD_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
+    share = float(np.clip(_HELD_OUT_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
     if n_rows < _FEWEST_ROWS:
         raise ValueError(
             f"ShortlistClassifier learns from folds of the rows and needs {_FEWEST_ROWS} "
             f"different rows at least, and X has {n_rows} sample(s); pass more rows."
         )
     n_folds = min(round(1 / share), n_rows)
-    n_used = int(np.clip(round(_HELD_ROWS * n_folds / n_rows), 1, n_folds))
+    n_used = int(np.clip(round(_HELD_OUT_ROWS * n_folds / n_rows), 1, n_folds))
     fold = Folds.permuted(groups, n_folds, rng).number
     return [fold == k for k in range(n_used)]
 

@@ -30,6 +30,14 @@ def entry_keys(matrix: scipy.sparse.csr_array) -> NDArray[np.int64]:
     return row * matrix.shape[1] + matrix.indices
 
 
+def has_entries(matrix: scipy.sparse.csr_array, keys: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return whether a matrix has a stored entry at each of the positions."""
+    stored = np.sort(entry_keys(matrix))
+    if not stored.size:
+        return np.zeros(keys.size, dtype=bool)
+    return stored[np.minimum(np.searchsorted(stored, keys), stored.size - 1)] == keys
+
+
 def values_at(values: Any, places: scipy.sparse.csr_array) -> NDArray[np.float64]:
     """Return the values of a matrix, 0 or more, at the stored entries of another, sorted one.
 
