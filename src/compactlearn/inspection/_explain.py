@@ -51,8 +51,8 @@ def explain(
     * *kernels*: one for each feature, its value times its mean slope on the way from zeros;
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
     * :class:`ShortlistClassifier`: features and likely labels, by their weights; the score of
-      the retriever minus its mean score for the label; the votes of the neighbours; and co-occurrence
-      with other candidates; ``neighbours`` are the training rows that voted;
+      the retriever minus its mean score for the label; the votes of the neighbours; and
+      co-occurrence with other candidates; ``neighbours`` are the training rows that voted;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
       are one.
 
