@@ -17,7 +17,7 @@ from compactlearn.core._devices import host
 
 @dataclass(frozen=True)
 class Place:
-    """How arrays are made there, and whether some are."""
+    """An array library and device: makes arrays there, and recognises them."""
 
     name: str
     make: Callable[[Any], Any]

@@ -127,7 +127,7 @@ def test_any_shape(place, n, n_features, n_labels, constant, kernel, seed):
 @pytest.mark.parametrize("n_features", [7, 70])
 @pytest.mark.parametrize("embedding", [CMLL(), CMLL(solver="dual"), Original(), CPLST()], ids=str)
 def test_columns_in_very_different_units(embedding, n_features, alpha, place):
-    """What pivots is done on the host, and agrees to the same digits."""
+    """Pivoting is done on the host, and agrees to the same digits."""
     rows, labels = make_data(40, n_features)
     rows = rows * 10.0 ** (np.arange(n_features) % 11 - 5)
     classifier = CompactClassifier(embedding, alpha=alpha)

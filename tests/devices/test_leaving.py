@@ -283,7 +283,7 @@ def test_the_memory_that_counts_is_the_devices(monkeypatch):
 
 
 def test_free_memory_of_cuda(monkeypatch):
-    """What the library holds without using it is free as well."""
+    """Memory that the library has reserved without using it is free as well."""
 
     class Cuda:
         @staticmethod

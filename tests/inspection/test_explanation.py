@@ -1,4 +1,4 @@
-"""What explain returns: plain, frozen, readable, and sums that come out in every form."""
+"""Results of explain: plain, frozen, readable, and sums that come out in every form."""
 
 import json
 import re
@@ -36,11 +36,11 @@ def test_a_frame_whose_contributions_add_up(why):
 def test_dictionaries_that_json_has_words_for(why):
     found = json.loads(json.dumps(why.to_dicts()))
     assert found == why.to_dicts()
-    for told, one in zip(found, why, strict=True):
-        total = told["base"] + told["rest"] + sum(term["contribution"] for term in told["terms"])
-        assert total == pytest.approx(told["score"], abs=1e-9)
-        assert [term["name"] for term in told["terms"]] == [term.name for term in one.terms]
-        assert told["predicted"] is one.predicted
+    for entry, one in zip(found, why, strict=True):
+        total = entry["base"] + entry["rest"] + sum(term["contribution"] for term in entry["terms"])
+        assert total == pytest.approx(entry["score"], abs=1e-9)
+        assert [term["name"] for term in entry["terms"]] == [term.name for term in one.terms]
+        assert entry["predicted"] is one.predicted
 
 
 def test_a_tuple_that_nobody_can_change(why):

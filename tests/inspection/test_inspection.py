@@ -1,4 +1,4 @@
-"""What is gathered for the page on a model is what the model and the metrics say."""
+"""The contents of the page about a model agree with the model and the metrics."""
 
 import numpy as np
 import pandas as pd

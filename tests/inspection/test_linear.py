@@ -98,7 +98,7 @@ def test_classes_of_a_vector(decoder, n_classes):
     assert [one.label for one in why] == list(model.predict(X))
     assert all(one.predicted for one in why)
     if n_classes == 2:
-        assert all(one.score >= 0 for one in why)  # each class beside its own boundary
+        assert all(one.score >= 0 for one in why)  # each class relative to its own boundary
         both = model.explain(X[:1], ["fish", "meat"], k=None)
         for one, other in zip(both[0].terms, both[1].terms, strict=True):
             assert one.contribution == -other.contribution

@@ -1,4 +1,4 @@
-"""The page on a fitted model: what it says is what it was told, and a browser can use it."""
+"""The page on a fitted model: it shows the values that it is given, and a browser can use it."""
 
 import re
 from dataclasses import replace
@@ -54,7 +54,7 @@ def text_of(html):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
 
 
-def test_it_says_what_it_was_told():
+def test_the_page_shows_its_values():
     page = model_page(FACTS)
     assert model_page(FACTS) == page
     text = text_of(page[page.index("<body>") :])
@@ -89,16 +89,16 @@ def test_sentences():
         "1 of the 3 labels that occur in these rows are never given.",
     ]
     many = tuple(LabelFacts(f"label {k}", 20, 20, k) for k in range(8))
-    told = says(replace(FACTS, labels=many))
+    sentences = says(replace(FACTS, labels=many))
     assert (
         "Of the labels in 10 rows or more it knows best label 7, label 6 and label 5, and least "
-        "label 0, label 1 and label 2." in told
+        "label 0, label 1 and label 2." in sentences
     )
     for hits, word in ((40, "high"), (95, "low"), (70, "")):
         bins = in_bins({4: (40, 18.0, 0), 9: (60, 57.0, hits)})
-        told = says(replace(FACTS, suggested={"predicted labels": bins}))
+        sentences = says(replace(FACTS, suggested={"predicted labels": bins}))
         sentence = f"Its probabilities are too {word}: the predicted labels have a mean probability"
-        assert any(one.startswith(sentence) for one in told) == bool(word)
+        assert any(one.startswith(sentence) for one in sentences) == bool(word)
     silent = tuple(replace(label, n_given=0, n_right=0) for label in LABELS)
     assert "It gives no label to any of these rows" in " ".join(says(replace(FACTS, labels=silent)))
 

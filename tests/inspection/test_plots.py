@@ -126,13 +126,13 @@ def test_many_labels_are_mapped_by_products(monkeypatch, make):
 @pytest.mark.parametrize("k", [None, 1, 3])
 def test_the_diagram_is_that_of_suggested_labels(model, data, k):
     _, _, new, true = data
-    chances = model.predict_proba(new)
+    probabilities = model.predict_proba(new)
     labels = {"labels": model.predict(new)} if k is None else {"k": k}
     for bins in (1, 4, 15):
         figure = plot_reliability(model, new, true, k=k, bins=bins)
         _, points = figure.data
         cells, present = np.asarray(points.customdata).T
-        table = reliability_table(true, chances, bins=bins, **labels)
+        table = reliability_table(true, probabilities, bins=bins, **labels)
         there = table.count > 0
         np.testing.assert_array_equal(cells, table.count[there])
         np.testing.assert_array_equal(present, table.present[there])

@@ -48,9 +48,9 @@ def test_the_frontier_of_a_search_ends_with_the_best(small):
     assert all(row in small.leaderboard_ for row in small.frontier_)
 
 
-def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
+def test_the_figure_shows_all_that_was_tried_and_the_baseline(small):
     ridge = (53106, 0.7)
-    line, points, beside = small.plot_frontier({"ridge": ridge}).data
+    line, points, baseline = small.plot_frontier({"ridge": ridge}).data
     assert line.mode == "lines"
     rows = small.leaderboard_
     assert list(points.x) == [row["n_parameters"] for row in rows]
@@ -58,7 +58,7 @@ def test_the_figure_shows_all_that_was_tried_and_what_is_beside(small):
     assert list(points.text) == [row["name"] for row in rows]
     assert list(line.x) == [row["n_parameters"] for row in small.frontier_]
     assert list(line.y) == [row["score"] for row in small.frontier_]
-    assert ((beside.x[-1], beside.y[-1]), beside.text[-1]) == (ridge, "ridge")
+    assert ((baseline.x[-1], baseline.y[-1]), baseline.text[-1]) == (ridge, "ridge")
 
 
 @pytest.mark.parametrize("references", [{"ridge": 0.7}, {"ridge": (0, 0.7)}, (1, 2)])

@@ -68,7 +68,7 @@ def test_all_labels_and_those_that_are_no_candidates(model, enron):
 
 
 def test_features_and_likely_labels_share_one_slope(model, enron):
-    """The second look is a sum, and all its terms go through the same function."""
+    """The label re-ranking is a sum, and all its terms go through the same function."""
     n_features = enron.X.shape[1]
     names = enron.feature_names
     for one in model.explain(enron.X[300:310], k=None, feature_names=names):
@@ -102,11 +102,11 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         first = model.stages_.prior.log_odds(usual).astype(float)
         margin = model.stages_.labels.intercepts[j] + OFFSET * first
         inputs = model.stages_.cooccurrence.inputs(usual, margin, first)
-        # No company: what a candidate cannot do without is then itself.
+        # Without co-occurring candidates, the label that a candidate needs is itself.
         assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 
 
-def test_company_is_what_other_candidates_change(model, enron):
+def test_cooccurrence_is_what_other_candidates_change(model, enron):
     rows = enron.X[300:310]
     ranked = model.stages_.rank(rows)
     p = expit(ranked.margins.astype(float))
@@ -122,20 +122,20 @@ def test_company_is_what_other_candidates_change(model, enron):
         change = float(model.stages_.final.scores(inputs)[0]) - float(
             model.stages_.final.scores(alone)[0]
         )
-        company = [of_kind(one, kind) for kind in ("support", "need", "co-occurrence")]
-        added = sum(term.contribution for kind in company for term in kind.values())
+        cooccurring = [of_kind(one, kind) for kind in ("support", "need", "co-occurrence")]
+        added = sum(term.contribution for kind in cooccurring for term in kind.values())
         assert added == pytest.approx(change, abs=1e-5)
-        for label in company[0]:
+        for label in cooccurring[0]:
             gives = p[start:stop] * shares[labels, int(one.label)]
             assert int(label) == labels[gives.argmax()]
             named += 1
-        for label in company[1]:
+        for label in cooccurring[1]:
             needed = shares[int(one.label), labels] >= 0.8
             assert p[start:stop][labels == int(label)] == p[start:stop][needed].min()
     assert named
 
 
-def test_without_any_company_there_are_no_such_terms():
+def test_without_any_cooccurrence_there_are_no_such_terms():
     rng = np.random.default_rng(0)
     X = scipy.sparse.csr_array(np.eye(6)[rng.integers(0, 6, 60)] + 0.1)
     Y = (X.toarray()[:, :3] > 0.5).astype(int)  # never two labels of a row

@@ -37,7 +37,7 @@ def drawings():
 
 
 @pytest.mark.parametrize("svg", list(drawings()))
-def test_drawings_are_well_formed_and_tell_their_values(svg):
+def test_drawings_are_well_formed_and_show_their_values(svg):
     root = ET.fromstring(svg)
     names = {node.tag.rpartition("}")[2] for node in root.iter()}
     assert "script" not in names
@@ -62,7 +62,7 @@ def texts(svg):
     return [n.text for n in ET.fromstring(svg).iter() if n.tag.endswith("}text")]
 
 
-def test_styles_of_54_methods_are_told_apart():
+def test_styles_of_54_methods_are_distinct():
     drawn = {marker(0, 0, style) for style in range(54)}
     assert len(drawn) == 54
 

@@ -61,7 +61,7 @@ def test_they_are_the_nearest_rows_that_have_the_label(seed, weighted):
             assert neighbour.share == pytest.approx(expected[neighbour.row], abs=1e-5)
 
 
-def test_they_are_told_in_words_and_values(tmp_path):
+def test_they_are_in_the_text_and_the_values(tmp_path):
     X, Y = make_rows(1)
     model = fitted(X, Y)
     (one,) = model.explain(X[:1], labels=int(np.flatnonzero(Y[0])[0]))

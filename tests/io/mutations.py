@@ -31,7 +31,7 @@ VALUES = (
 )  # fmt: skip
 
 
-def taken_apart(content):
+def split_file(content):
     """Header texts, arrays by name and the description of a whole file."""
     length = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + length])
@@ -83,7 +83,7 @@ def at(value, path):
 
 def mutated(content, rng):
     """A file with one to three things wrong in it."""
-    about, arrays, description = taken_apart(content)
+    about, arrays, description = split_file(content)
     arrays = dict(arrays)
     for _ in range(rng.integers(1, 4)):
         if rng.random() < 0.5:

@@ -33,7 +33,7 @@ from compactlearn.io._rules import OWN, SKLEARN
 from compactlearn.io._sklearn import check_parameters
 from compactlearn.io._types import TYPES, class_named
 from compactlearn.related._stored import RULES
-from tests.io.mutations import put_together, taken_apart
+from tests.io.mutations import put_together, split_file
 from tests.io.stored_models import TEXTS, TEXTS_NEW, X, X_new, Y, fitted
 from tests.io.test_round_trip import answers, equal
 
@@ -43,7 +43,7 @@ FOREIGN = [name for name, module in TYPES.items() if module.startswith("sklearn.
 
 def forged(path, kind, name, value):
     """Write another value of a parameter into a file, with right digests."""
-    about, arrays, description = taken_apart(path.read_bytes())
+    about, arrays, description = split_file(path.read_bytes())
     (state,) = [state for found, state in description["things"] if found == kind]
     state[name] = value
     path.unlink()

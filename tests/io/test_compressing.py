@@ -117,7 +117,7 @@ def test_scores_are_those_of_the_model_to_the_accuracy_of_the_type(name, dtype):
     ],
 )
 def test_rounding_is_bounded_by_the_terms_of_a_score(model, units, offset, dtype):
-    """Each stored number is off by its own rounding at most; sums of n terms are taken in float32.
+    """Each stored number is off by its own rounding at most; sums of n terms are in float32.
 
     Units of features move no bound: the smallest and the largest numbers are rounded alike.
     """

@@ -30,7 +30,7 @@ from compactlearn.io import _model_file as model_file
 from compactlearn.io._codec import check_rule
 from compactlearn.io._models import checked_shape
 from compactlearn.io._trees import depth_of
-from tests.io.mutations import put_together, sealed, taken_apart
+from tests.io.mutations import put_together, sealed, split_file
 from tests.io.stored_models import X, Y, fitted, new_rows
 from tests.makers import modest
 
@@ -187,7 +187,7 @@ def test_a_pickle_is_not_opened(tmp_path):
 def test_claims_about_arrays(small, claim):
     """Nothing of the size that is claimed is asked for."""
     content, path = small
-    about, _, _ = taken_apart(content)
+    about, _, _ = split_file(content)
     names = {"a": ("", [], b"x" * 8)}
     tracemalloc.start()
     message = refusal(path, sealed({"a": claim}, about, b"x" * 8, names))
@@ -246,7 +246,7 @@ ALTERED = [
 @pytest.mark.parametrize(("change", "said"), ALTERED)
 def test_descriptions_that_make_no_model(small, change, said):
     content, path = small
-    about, arrays, description = taken_apart(content)
+    about, arrays, description = split_file(content)
     about["library_version"] = "\ud800\x1b[2J"
     change(about, description)
     message = refusal(path, put_together(about, arrays, description))
@@ -392,7 +392,7 @@ def test_ten_thousand_forged_files_end_no_interpreter(tmp_path):
 
 
 def test_digests_of_a_large_file(tmp_path, monkeypatch):
-    """Of a file above the bound small arrays are compared, and large ones if that is asked for."""
+    """Compare the small arrays of a file above the bound, and large ones only on request."""
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(40, 900)), (rng.random((40, 30)) < 0.4).astype(int)
     model = CMLLClassifier(20, 10, threshold=np.linspace(0.1, 0.9, 30)).fit(rows, labels)

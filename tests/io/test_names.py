@@ -138,7 +138,7 @@ def within_itself():
 @pytest.mark.parametrize(
     "value",
     [nested(100), nested(900), within_itself(), 10**5000, dict.fromkeys(range(20000), 0)],
-    ids=["deep", "deeper", "within itself", "a large integer", "many numbers as keys"],
+    ids=["deep", "deeper", "within itself", "a large integer", "too many integers as keys"],
 )
 def test_what_could_not_be_loaded_is_not_saved(tmp_path, value):
     (tmp_path / "model").write_text("the old file")

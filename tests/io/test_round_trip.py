@@ -219,6 +219,6 @@ def test_safetensors_reads_it(tmp_path):
     model = CMLLClassifier(None, 3).fit(np.tile(X, 80), Y)
     model.save(tmp_path / "model")
     arrays = safetensors.load_file(tmp_path / "model")
-    held = [array.tobytes() for array in arrays.values()]
+    stored = [array.tobytes() for array in arrays.values()]
     for array in (model.embedding_.decoder_, model.regressor_.coef_.T, model.threshold_):
-        assert np.asarray(array).tobytes() in held or np.ndim(array) == 0
+        assert np.asarray(array).tobytes() in stored or np.ndim(array) == 0

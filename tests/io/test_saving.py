@@ -1,4 +1,4 @@
-"""What is refused when a model is saved, and what a kill in the middle of it leaves behind."""
+"""Models that are refused when they are saved, and files after a kill in the middle of it."""
 
 import os
 import signal

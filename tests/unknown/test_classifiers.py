@@ -68,7 +68,7 @@ def test_so_are_they_by_a_kernel():
     ],
     ids=lambda one: one if isinstance(one, str) else type(one).__name__,
 )
-def test_what_stands_under_the_marks_is_not_read(embedding, decoder):
+def test_values_of_unknown_labels_are_not_read(embedding, decoder):
     X, Y, unknown = problem()
     rng = np.random.default_rng(5)
     other = np.where(unknown, rng.integers(0, 2, Y.shape), Y)
@@ -84,7 +84,7 @@ def test_completed_labels_serve_better_than_zeros():
     X, Y, unknown = problem(600, 10, 8, hidden=0.5, seed=1)
     train, test = slice(0, 300), slice(300, 600)
     model = CMLLClassifier(n_label_components=8)
-    figures = {
+    found = {
         name: average_precision(Y[test], model.fit(X[train], labels).decision_function(X[test]))
         for name, labels in {
             "all": Y[train],
@@ -92,9 +92,9 @@ def test_completed_labels_serve_better_than_zeros():
             "zeros": np.where(unknown, 0.0, Y)[train],
         }.items()
     }
-    lost = figures["all"] - figures["zeros"]
+    lost = found["all"] - found["zeros"]
     assert lost > 0
-    assert figures["all"] - figures["known"] < 0.5 * lost
+    assert found["all"] - found["known"] < 0.5 * lost
 
 
 # ---- unknown labels are no absent ones ----
@@ -112,7 +112,7 @@ class Scored(ClassifierMixin, BaseEstimator):
         return X
 
 
-def best_figure(scores, Y, known):
+def best_score(scores, Y, known):
     """The largest micro-F1 that a threshold reaches on the known labels, and what one reaches."""
 
     def reached(threshold):
@@ -126,9 +126,9 @@ def best_figure(scores, Y, known):
 def test_thresholds_are_the_best_for_the_known_labels(decoder):
     X, Y, unknown = problem(120, 5, 4, hidden=0.6)
     model = CMLLClassifier(n_label_components=3, decoder=decoder, threshold="f1")
-    honest = model.fit_scored(X, with_nan(Y, unknown))
-    scores, rows = honest.columns(slice(0, 4)), honest.rows
-    best, reached = best_figure(scores, Y[rows], ~unknown[rows])
+    held_out = model.fit_scored(X, with_nan(Y, unknown))
+    scores, rows = held_out.columns(slice(0, 4)), held_out.rows
+    best, reached = best_score(scores, Y[rows], ~unknown[rows])
     assert reached(model.threshold_) == pytest.approx(best)
 
 
@@ -139,7 +139,7 @@ def test_so_are_those_of_a_tuner():
     Y = (scores > 0.5).astype(float)
     unknown = (scores > 0.5) & (scores < 0.75) & (rng.random(Y.shape) < 0.8)
     tuner = ThresholdTuner(Scored(), random_state=0).fit(scores, with_nan(Y, unknown))
-    best, reached = best_figure(scores, Y, ~unknown)
+    best, reached = best_score(scores, Y, ~unknown)
     assert reached(tuner.threshold_) == pytest.approx(best)
     counted = ThresholdTuner(Scored(), strategy="top-k").fit(scores, with_nan(Y, unknown))
     assert counted.k_ == round(4 * Y[~unknown].mean())
@@ -155,7 +155,7 @@ def test_scores_are_as_large_as_the_known_labels_say(decoder):
     np.testing.assert_allclose(shown.mean(axis=0), known, atol=0.05)
 
 
-# ---- honest scores ------------------------------------------------------------------------------
+# ---- out-of-fold scores -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(n_label_components=3), PLST(3)])
@@ -181,14 +181,14 @@ def test_scores_of_labels_that_are_noise_are_noise(decoder):
     X, Y = rng.normal(size=(100, 40)), (rng.random((100, 30)) < 0.4).astype(float)
     unknown = rng.random(Y.shape) < 0.4
     model = CMLLClassifier(decoder=decoder, threshold="f1")
-    honest = model.fit_scored(X, with_nan(Y, unknown))
-    scores = honest.columns(slice(0, 30))
-    known = ~unknown[honest.rows]
-    areas = [roc_auc_score(Y[honest.rows][k, j], scores[k, j]) for j, k in enumerate(known.T)]
+    held_out = model.fit_scored(X, with_nan(Y, unknown))
+    scores = held_out.columns(slice(0, 30))
+    known = ~unknown[held_out.rows]
+    areas = [roc_auc_score(Y[held_out.rows][k, j], scores[k, j]) for j, k in enumerate(known.T)]
     assert np.mean(areas) < 0.52  # a row that is left out leaves others that lean the other way
 
 
-# ---- what stands on classifiers -----------------------------------------------------------------
+# ---- row weights --------------------------------------------------------------------------------
 
 
 def test_weights_of_rows_go_along_and_rows_of_none_are_left_out():
@@ -224,7 +224,7 @@ def test_refusals_leave_the_model_as_it_was():
         np.testing.assert_array_equal(model.decision_function(X), expected)
 
 
-def test_a_label_without_any_known_row_is_told_by_its_name():
+def test_a_label_without_any_known_row_is_reported_by_its_name():
     X, Y, _ = problem()
     frame = pd.DataFrame(Y, columns=list("abcde"))
     frame["c"] = np.nan

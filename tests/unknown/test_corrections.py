@@ -16,13 +16,13 @@ from tests.unknown.problems import problem, sparse, with_nan
 
 
 def every_outcome(Y, correction):
-    """Every way in which labels of few cells can be seen, and its chance."""
+    """Yield every outcome of observing a few labels, and its probability."""
     n = Y.size
     for flips in range(2**n):
         flipped = np.array([flips >> k & 1 for k in range(n)], bool).reshape(Y.shape)
         rate = np.where(Y > 0, correction.false_negative, correction.false_positive)
-        chance = np.where(flipped, rate, 1 - rate).prod()
-        yield np.where(flipped, 1 - Y, Y), chance
+        probability = np.where(flipped, rate, 1 - rate).prod()
+        yield np.where(flipped, 1 - Y, Y), probability
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,19 @@ def every_outcome(Y, correction):
     ids=["missing", "flipped"],
 )
 def test_sufficient_statistics_are_those_of_the_true_labels_on_average(correction):
-    """Exactly: the mean over all outcomes, each with its chance."""
+    """Exactly: the mean over all outcomes, each with its probability."""
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(3, 2)), np.array([[1.0, 0, 1], [0, 0, 1], [1, 1, 0]])
-    sums, cross, gram, chances = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 3)), 0.0
+    sums, cross, gram, total = np.zeros(3), np.zeros((2, 3)), np.zeros((3, 3)), 0.0
     squares = np.zeros(3)
-    for seen, chance in every_outcome(Y, correction):
+    for seen, probability in every_outcome(Y, correction):
         corrected = correction.corrected(sparse(seen)).toarray()
-        sums += chance * corrected.sum(axis=0)
-        cross += chance * X.T @ corrected
-        gram += chance * corrected.T @ corrected
-        squares += chance * (corrected**2).sum(axis=0)
-        chances += chance
-    assert chances == pytest.approx(1.0)
+        sums += probability * corrected.sum(axis=0)
+        cross += probability * X.T @ corrected
+        gram += probability * corrected.T @ corrected
+        squares += probability * (corrected**2).sum(axis=0)
+        total += probability
+    assert total == pytest.approx(1.0)
     np.testing.assert_allclose(sums, Y.sum(axis=0), atol=1e-12)
     np.testing.assert_allclose(cross, X.T @ Y, atol=1e-12)
     apart = ~np.eye(3, dtype=bool)
@@ -71,9 +71,9 @@ def test_scores_of_labels_kept_are_those_of_the_true_labels_on_average():
         (noisy, check_rates(([0.2, 0.0], [0.3, 0.2]), 2)),
     ):
         total = np.zeros_like(expected)
-        for seen, chance in every_outcome(Y, correction):
-            if chance:
-                total += chance * own.fit(X, sparse(seen)).decision_function(X)
+        for seen, probability in every_outcome(Y, correction):
+            if probability:
+                total += probability * own.fit(X, sparse(seen)).decision_function(X)
         np.testing.assert_allclose(total, expected, atol=1e-9)
 
 
@@ -130,7 +130,7 @@ def test_rates_are_read_where_labels_are_certain():
     rng = np.random.default_rng(0)
     truth = (np.arange(2000)[:, None] % [2, 3, 4] == 0).astype(float)
     scores = truth + 0.1 * rng.random(truth.shape)
-    scores[:, 2] = rng.random(2000)  # this one is not told at all
+    scores[:, 2] = rng.random(2000)  # this one is all noise
     flipped = rng.random(truth.shape) < np.where(truth > 0, 0.3, 0.1)
     seen = np.where(flipped, 1 - truth, truth)
     unknown = rng.random(truth.shape) < 0.3

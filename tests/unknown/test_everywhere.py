@@ -124,7 +124,7 @@ def dense(found):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_stands_under_the_marks_is_not_read_in_any_form(name, data):
+def test_values_of_unknown_labels_are_not_read_in_any_form(name, data):
     X, Y, unknown = data
     given = with_nan(Y, unknown)
     garbage = np.where(unknown, np.random.default_rng(1).integers(0, 2, Y.shape), Y)
@@ -164,8 +164,8 @@ def test_a_row_of_which_nothing_is_known_contributes_nothing(name, data):
     own, other = make(name), make(name)
     if "cv" in own.get_params(deep=False):
         own.set_params(cv=splits)
-        beside = np.arange(80, 87)
-        other.set_params(cv=[(np.append(train, beside), test) for train, test in splits])
+        blank_rows = np.arange(80, 87)
+        other.set_params(cv=[(np.append(train, blank_rows), test) for train, test in splits])
     expected = scores_and_labels(own.fit(X, given), X)
     found = scores_and_labels(other.fit(more, blank), X)
     np.testing.assert_allclose(found[0], expected[0], atol=1e-8)
@@ -199,9 +199,9 @@ def test_a_vectoriser_before_it_changes_nothing(data):
     marked = model.fit(texts, sparse(garbage), tags__unknown=sparse(unknown))
     np.testing.assert_allclose(marked.decision_function(texts), expected, atol=1e-8)
     assert len(predict_labels(marked, texts, k=2)[0]) == 2
-    figures = evaluate(marked, texts, with_nan(Y, unknown))
+    metrics = evaluate(marked, texts, with_nan(Y, unknown))
     scores = marked.decision_function(texts)
-    assert figures["average_precision"] == pytest.approx(
+    assert metrics["average_precision"] == pytest.approx(
         average_precision(with_nan(Y, unknown), scores)
     )
 
@@ -209,7 +209,7 @@ def test_a_vectoriser_before_it_changes_nothing(data):
 @pytest.mark.parametrize(
     "name", ["linear, auto", "logistic, per-label", "CMLLClassifierCV", "ShortlistClassifier"]
 )
-def test_figures_count_the_known_labels_alone(name, data):
+def test_metrics_count_the_known_labels_alone(name, data):
     X, Y, unknown = data
     given = with_nan(Y, unknown)
     model = make(name).fit(X, given)

@@ -96,14 +96,14 @@ def test_a_label_that_one_fold_alone_knows_is_no_obstacle(model):
 
 
 @pytest.mark.parametrize("embedding", [PLST(3), Original()], ids=lambda one: type(one).__name__)
-def test_honest_scores_of_that_fold_say_that_it_is_absent(embedding):
+def test_out_of_fold_scores_of_that_fold_say_that_it_is_absent(embedding):
     X, Y, unknown = problem(90, 6, 5)
     groups = np.arange(90) % 3
     unknown[:, 3] = groups > 0
     model = CompactClassifier(embedding, decoder="logistic", threshold="f1")
-    honest = model.fit_scored(X, with_nan(Y, unknown), groups=groups)
-    scores = honest.columns(np.array([3]))[:, 0]
-    assert scores[groups[honest.rows] == 0].max() < -3.0  # half a row of sixty has it
+    held_out = model.fit_scored(X, with_nan(Y, unknown), groups=groups)
+    scores = held_out.columns(np.array([3]))[:, 0]
+    assert scores[groups[held_out.rows] == 0].max() < -3.0  # half a row of sixty has it
 
 
 def test_a_training_part_of_which_nothing_is_known_is_refused():

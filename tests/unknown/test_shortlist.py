@@ -148,11 +148,11 @@ def test_unknown_pairs_have_no_part_in_any_stage(monkeypatch, sizes):
     fold = fold_fit(KNOWN, UNKNOWN, sizes, weights)
     candidates = fold.problems.candidates
     row, label = candidates.rows, candidates.labels
-    told = ~UNKNOWN[row, label]
-    assert not told.all()
+    known = ~UNKNOWN[row, label]
+    assert not known.all()
 
     count, present, own, counts = taught["prior"]
-    outside = told & ~inside[row]
+    outside = known & ~inside[row]
     assert count == outside.sum()
     np.testing.assert_array_equal(present, Y[row, label][outside] > 0)
     np.testing.assert_array_equal(own, weights[row][outside])
@@ -163,20 +163,20 @@ def test_unknown_pairs_have_no_part_in_any_stage(monkeypatch, sizes):
     problems = fold.problems.problems
     problem = np.repeat(np.arange(problems.count), np.diff(problems.starts))
     pairs = set(zip(problems.rows.tolist(), problem.tolist(), strict=True))
-    expected = set(zip(row[told].tolist(), label[told].tolist(), strict=True))
+    expected = set(zip(row[known].tolist(), label[known].tolist(), strict=True))
     expected |= set(zip(*(part.tolist() for part in np.nonzero(KNOWN)), strict=True))
     assert pairs == expected
     np.testing.assert_array_equal(problems.positive, Y[problems.rows, problem] > 0)
 
     shares = fold.cooccurrence.shares.toarray()
     np.testing.assert_allclose(shares, Cooccurrence.of(*others).shares.toarray())
-    held = fold.held_out(fold.problems.solve(1.0, ~inside), 1.0)
-    new = told & inside[row]
-    assert held.inputs.shape == (new.sum(), 8)
-    np.testing.assert_array_equal(held.rows[held.candidates.rows], row[new])
-    np.testing.assert_array_equal(held.candidates.labels, label[new])
-    np.testing.assert_array_equal(held.present, Y[row, label][new] > 0)
-    np.testing.assert_array_equal(held.weights, weights[row][new])
+    part = fold.held_out(fold.problems.solve(1.0, ~inside), 1.0)
+    new = known & inside[row]
+    assert part.inputs.shape == (new.sum(), 8)
+    np.testing.assert_array_equal(part.rows[part.candidates.rows], row[new])
+    np.testing.assert_array_equal(part.candidates.labels, label[new])
+    np.testing.assert_array_equal(part.present, Y[row, label][new] > 0)
+    np.testing.assert_array_equal(part.weights, weights[row][new])
 
 
 def test_the_last_stage_and_the_threshold_are_learnt_from_known_pairs(monkeypatch):
@@ -194,7 +194,7 @@ def test_the_last_stage_and_the_threshold_are_learnt_from_known_pairs(monkeypatc
     monkeypatch.setattr(CooccurrenceReranking, "learn", classmethod(spy))
     monkeypatch.setattr(shortlist, "tuned_threshold", tune_spy)
     ShortlistClassifier(random_state=0).fit(X, with_nan(Y, UNKNOWN))
-    known = (~UNKNOWN).sum()  # all rows are held out once, and all labels are candidates
+    known = (~UNKNOWN).sum()  # all rows are part out once, and all labels are candidates
     assert taught == [known]
     assert tuned == [known, KNOWN.sum(), UNKNOWN.sum(), 0]
 
@@ -284,7 +284,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch):
 
 @pytest.mark.slow
 def test_what_is_known_serves_better_than_zeros():
-    """Of half of the labels of some rows of enron."""
+    """Hide half of the labels of some rows of enron."""
     data = load("enron")
     order = np.random.default_rng(100).permutation(data.X.shape[0])
     train, test = order[:400], order[400:]

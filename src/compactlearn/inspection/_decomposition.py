@@ -94,7 +94,7 @@ def scored_by(model: Any) -> Any:
 
 
 def checked_rows(model: Any, X: Any) -> Any:
-    """Return X in a form whose rows can be taken."""
+    """Return X in a form whose rows can be selected."""
     X = with_rows_to_take(X)
     return X if isinstance(model, Pipeline) else check_features(model, X, reset=False)
 

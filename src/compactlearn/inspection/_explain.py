@@ -50,9 +50,9 @@ def explain(
       other linear models): one for each feature, its value times its weight;
     * *kernels*: one for each feature, its value times its mean slope on the way from zeros;
     * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
-    * :class:`ShortlistClassifier`: features and likely labels, by their weights; what the retriever
-      says beside what it mostly says of the label; the votes of the neighbours; and co-occurrence
-      with other candidates; ``neighbours`` are the training rows that voted;
+    * :class:`ShortlistClassifier`: features and likely labels, by their weights; the score of
+      the retriever minus its mean score for the label; the votes of the neighbours; and
+      co-occurrence with other candidates; ``neighbours`` are the training rows that voted;
     * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
       are one.
 

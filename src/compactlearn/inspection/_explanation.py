@@ -1,4 +1,4 @@
-"""What ``explain`` returns: for each row and label, the terms that its score is the sum of."""
+"""Results of ``explain``: for each row and label, the terms that its score is the sum of."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Term:
 
     @property
     def weight(self) -> float | None:
-        """What the value is multiplied by: the contribution over the value, if that is not 0."""
+        """The factor of the value: the contribution divided by the value, None for a value of 0."""
         return None if not self.value else self.contribution / self.value
 
     @property

@@ -1,4 +1,4 @@
-"""What a page on a fitted model is made of: plain values, gathered by whoever knows the model."""
+"""Contents of a page about a fitted model, as plain values."""
 
 from __future__ import annotations
 

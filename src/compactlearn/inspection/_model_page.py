@@ -155,7 +155,7 @@ def _probabilities(facts: ModelFacts) -> str:
     about = (
         "Suggested labels by their probability: how many there are, their mean probability, their "
         "precision (the share that is right), and the gap between the two. A positive gap means "
-        "that the model is overconfident. Gaps of fewer than 50 labels are mostly chance."
+        "that the model is overconfident. Gaps of fewer than 50 labels are mostly noise."
     )
     columns = ["Suggested", "Probability", "Labels", "Mean probability", "Precision", "Gap"]
     rows = [

@@ -30,7 +30,7 @@ __all__ = ["inspect_model", "model_report"]
 
 _WORDS = 6  # of a label
 _NEAR = 3
-_ROWS_OF_WORDS = 30  # of a label, that its words are taken from
+_ROWS_OF_WORDS = 30  # of a label, from which its words are chosen
 _BINS = 10
 _BEST = 5
 _TEXT = 300  # characters of a row that are shown
@@ -57,7 +57,7 @@ def model_report(
     ----------
     model : fitted classifier or Pipeline
     X, Y : as in ``fit``
-        Rows that the model has not met, and their labels.
+        Held-out rows, and their labels.
     path : str or path-like, optional
         Where to write the page, in one step: no half of it is ever there.
     n_mistakes : int, default=40

@@ -42,7 +42,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the scores of some pairs are made of: ``base`` and the sum of all terms."""
+    """Parts of the scores of some pairs: ``base`` and the terms that are added to it."""
 
     base: Array  # (n_pairs,)
     groups: tuple[Terms, ...] = ()
@@ -54,7 +54,7 @@ class Parts:
 
     @property
     def change(self) -> Array:
-        """What all terms add to the base."""
+        """The sum of all terms."""
         change = np.zeros_like(self.base)
         for group in self.groups:
             change += np.asarray(group.contributions.sum(axis=1)).ravel()

@@ -26,7 +26,7 @@ WIDTH, LEFT, RIGHT, TOP = 520, 62, 18, 34
 
 @dataclass(frozen=True)
 class Series:
-    """A line: (x, y, deviation or None, what to tell) for each point, from left to right."""
+    """A line: (x, y, deviation or None, tooltip) for each point, from left to right."""
 
     name: str
     points: Sequence[tuple[float, float, float | None, str]]
@@ -38,7 +38,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Dot:
-    """One value in a row of dots or one point of a cloud, with what to tell about it."""
+    """One value in a row of dots or one point of a cloud, with its tooltip."""
 
     x: float
     tip: str
@@ -66,8 +66,8 @@ def line_chart(
     for one in sorted(series, key=lambda s: s.heavy):
         body += _line(one, xs, ys)
     # A single line needs no legend if the title says whose it is.
-    told = len(series) == 1 and series[0].name in title
-    entries = [] if told else [(one.name, one.style) for one in series]
+    named = len(series) == 1 and series[0].name in title
+    entries = [] if named else [(one.name, one.style) for one in series]
     parts, extra = legend(entries, LEFT, height + 8, WIDTH - LEFT - RIGHT)
     return document(WIDTH, height + extra, title, body + parts)
 

@@ -90,16 +90,16 @@
 
   // Figures: one stop of the Tab key each; arrows go from point to point.
   const tip = document.getElementById("tip");
-  let told = null; // the point that the tip is about, and where the pointer is (null: the keyboard)
+  let shown = null; // the point that the tip is about, and where the pointer is (null: the keyboard)
   const show = (point, x, y, pointer = null) => {
-    told = { point, pointer };
+    shown = { point, pointer };
     tip.textContent = point.getAttribute("aria-label");
     tip.hidden = false;
     const box = tip.getBoundingClientRect();
     tip.style.left = `${Math.max(6, Math.min(x + 14, innerWidth - box.width - 6))}px`;
     tip.style.top = `${y - box.height - 10 < 6 ? y + 16 : y - box.height - 10}px`;
   };
-  const put = () => { tip.hidden = true; told = null; };
+  const put = () => { tip.hidden = true; shown = null; };
   const showAt = (point) => {
     const box = point.getBoundingClientRect();
     show(point, box.left + box.width / 2, box.top);
@@ -136,9 +136,9 @@
     });
   }
   addEventListener("scroll", () => {
-    if (!told) return;
-    if (!told.pointer) showAt(told.point);
-    else if (document.elementFromPoint(...told.pointer)?.closest(".pt") !== told.point) put();
+    if (!shown) return;
+    if (!shown.pointer) showAt(shown.point);
+    else if (document.elementFromPoint(...shown.pointer)?.closest(".pt") !== shown.point) put();
   }, { passive: true, capture: true });
 
   const theme = document.getElementById("theme");

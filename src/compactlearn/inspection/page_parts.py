@@ -130,9 +130,9 @@ def wrapped(
 def head(text: str, reference: bool = False, about: str | None = None) -> str:
     """Return the heading of a column, which sorts; `about` is shown when it is pointed at."""
     cls = ' class="ref"' if reference else ""
-    told = f' title="{escape(about)}"' if about else ""
+    tooltip = f' title="{escape(about)}"' if about else ""
     return (
-        f'<th scope="col" aria-sort="none"{cls}{told}><button type="button">{escape(text)}'
+        f'<th scope="col" aria-sort="none"{cls}{tooltip}><button type="button">{escape(text)}'
         "</button></th>"
     )
 

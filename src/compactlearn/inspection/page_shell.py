@@ -1,4 +1,4 @@
-"""What every page has around its content: style, script, and a policy that lets nothing else in."""
+"""The shell of every page: style, script, and a policy that lets nothing else in."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A small writer of SVG: elements, scales with round ticks, axes, markers, legends.
 
-Colours stand in the attributes of each element, so that a figure alone in a file has them; the
+Colours are in the attributes of each element, so that a figure alone in a file has them; the
 page's style sheet overrules them by class, and so the same figure follows a dark page.
 """
 
@@ -27,7 +27,7 @@ __all__ = [
     "text_width",
 ]
 
-# Each has a contrast of at least 3 : 1 on white, and none stands alone: a style is also a marker.
+# Each has a contrast of at least 3 : 1 on white, and none is used alone: a style is also a marker.
 COLOURS = (
     "#0b62a4",
     "#c8500a",
@@ -157,7 +157,7 @@ def line(
 
 
 def marker(x: float, y: float, style: int, size: float = 4.0) -> str:
-    """One of six shapes, filled with the style's colour; 54 styles are told apart."""
+    """One of six shapes, filled with the style's colour; 54 styles are distinct."""
     s = short
     a, b = size * 1.2, size * 0.55
     shapes = (
@@ -181,7 +181,7 @@ def marker(x: float, y: float, style: int, size: float = 4.0) -> str:
 
 
 def point(shape: str, tip: str) -> str:
-    """Something that tells its values when pointed at; the page's script finds it by its class."""
+    """Return a shape with a tooltip; the page's script finds it by its class."""
     return element("g", shape, element("title", _plain(tip)), class_="pt")
 
 

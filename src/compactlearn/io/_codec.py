@@ -1,6 +1,6 @@
 """Codecs of stored types, and rules for what is decoded.
 
-A rule says which values the attributes of a class may have in a file, in words:
+A rule lists the values that the attributes of a class may have in a file:
 
     "number", "count", "text", ...  kinds of values, see `_KINDS`
     "d k"         a dense array of real numbers; equal letters are equal sizes, * is any size
@@ -41,10 +41,10 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Codec:
-    """How one type is stored: `encode` returns named values, `decode` makes the thing of them.
+    """A pair of functions: `encode` returns named values, `decode` makes the object from them.
 
-    ``decode`` meets values of any type that a file can hold, and has to refuse what would do harm
-    later. What it raises becomes a `ModelFileError`.
+    ``decode`` is given values of any type that a file can contain, and must refuse whatever would
+    do harm later. Every error that it raises becomes a `ModelFileError`.
     """
 
     encode: Callable[[Any], Mapping[str, Any]]
@@ -152,17 +152,17 @@ _SPARSE: dict[str, Any] = {
 def check_rule(thing: Any, rule: Rule) -> None:
     """Raise unless every attribute of a rule has one of its values."""
     sizes: dict[str, int] = {}
-    for path, words in rule.items():
+    for path, allowed in rule.items():
         if path.endswith("?"):
             path = path[:-1]
             if not hasattr(thing, path):
                 continue
         value = attrgetter(path)(thing)
-        if not any(_fits(value, *word.split(), sizes=sizes) for word in words.split(" or ")):
+        if not any(_fits(value, *one.split(), sizes=sizes) for one in allowed.split(" or ")):
             known = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
             shape = f" of the shape {value.shape}" if hasattr(value, "shape") else ""
             raise ModelFileError(
-                f"the attribute {path!r} of {type(thing).__name__} must be {words!r} "
+                f"the attribute {path!r} of {type(thing).__name__} must be {allowed!r} "
                 f"({known or 'sizes are free'}), and is {type(value).__name__}{shape}"
             )
 

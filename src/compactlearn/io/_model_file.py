@@ -226,8 +226,8 @@ def _rebuilt(file: tensor_file.TensorFile) -> Any:
 
 def about(path: str | os.PathLike[str]) -> dict[str, str]:
     """Return the versions of the file format and of the library that a file was written by."""
-    told = tensor_file.read(path, verify="auto", memory_map="auto").about
-    return {name: told[name] for name in ("format_version", "library_version") if name in told}
+    found = tensor_file.read(path, verify="auto", memory_map="auto").about
+    return {name: found[name] for name in ("format_version", "library_version") if name in found}
 
 
 def library_version() -> str:

@@ -10,7 +10,7 @@ as there are subsets of letters. So a file may hold only patterns of a small gra
 * a branch may begin with ``\b``, and then end with it.
 
 Why this is linear: without a ``\b`` at its end, a repetition that has its least length succeeds,
-and the search goes on behind it. With one at each end, of two starts that go through the same run
+and the search continues behind it. With one at each end, of two starts that go through the same run
 of characters in vain, the later one is a boundary that the earlier would have ended at, unless it
 is within the fixed length of the pattern: each character is passed a bounded number of times.
 """

@@ -121,7 +121,7 @@ def test_tuned_thresholds(data, options, dtype):
     X, Y = data
     inner = make_pipeline(StandardScaler(), CMLLClassifier(decoder="logistic"))
     model = ThresholdTuner(inner, random_state=0, **options).fit(X, Y)
-    model.set_params(never_empty=False, response="auto")  # what counts is what fit was told
+    model.set_params(never_empty=False, response="auto")  # the values at the time of fit count
     graph = to_onnx(model, dtype=dtype)
     assert_same(model, graph, X, BOUNDS[dtype])
     labels = run(graph, X)["labels"]
@@ -171,8 +171,8 @@ def test_few_features_and_few_weights(data, name, dtype):
     auto = AutoCompactClassifier(time_budget=0.01, cv=2, random_state=0).fit(X, Y)
     few = FEW[name].fit(X, scipy.sparse.csr_array(Y))
     (first,) = auto.blend_.members
-    alone, beside = Member("few", few, Reading(4.0, -2.0)), Member("few", few, Reading(), 0.3)
-    for members in ((alone,), (first, beside)):
+    alone, second = Member("few", few, Reading(4.0, -2.0)), Member("few", few, Reading(), 0.3)
+    for members in ((alone,), (first, second)):
         auto.blend_ = Blend(members, 0.1)
         graph = to_onnx(auto, topk=2, dtype=dtype)
         assert_same(auto, graph, X, BOUNDS[dtype], topk=2)
@@ -264,7 +264,7 @@ def test_rows_of_zeros_have_no_direction_but_scores():
 # ---- the file -------------------------------------------------------------------------------
 
 
-def test_what_the_file_tells(data, tmp_path):
+def test_metadata_of_the_file(data, tmp_path):
     X, Y = data
     frame = pd.DataFrame(X, columns=[f"feature {k}" for k in range(8)])
     labels = pd.DataFrame(Y, columns=["sad", "glad", "mad", "bad", "rad"]).astype(int)
@@ -274,11 +274,11 @@ def test_what_the_file_tells(data, tmp_path):
     stored = onnx.load(path)
     assert stored == graph
     onnx.checker.check_model(stored, full_check=True)
-    told = {pair.key: pair.value for pair in stored.metadata_props}
-    assert json.loads(told["label_names"]) == ["sad", "glad", "mad", "bad", "rad"]
-    assert json.loads(told["feature_names"]) == list(frame.columns)
-    np.testing.assert_allclose(json.loads(told["threshold"]), model.threshold_)
-    assert (stored.producer_name, told["model"]) == ("compactlearn", "CMLLClassifier")
+    metadata = {pair.key: pair.value for pair in stored.metadata_props}
+    assert json.loads(metadata["label_names"]) == ["sad", "glad", "mad", "bad", "rad"]
+    assert json.loads(metadata["feature_names"]) == list(frame.columns)
+    np.testing.assert_allclose(json.loads(metadata["threshold"]), model.threshold_)
+    assert (stored.producer_name, metadata["model"]) == ("compactlearn", "CMLLClassifier")
     assert stored.producer_version == compactlearn.__version__
     shapes = {
         value.name: [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim]
@@ -305,5 +305,5 @@ def test_a_compressed_model_is_a_smaller_file():
         graph = to_onnx(half, dtype=dtype)
         assert len(graph.SerializeToString()) < 0.55 * usual
         assert_same(half, graph, X, BOUNDS["float32"])
-    # Not the bytes of this machine: the model has so many numbers.
+    # Not the bytes of this machine: the number of parameters of the model.
     assert abs(usual - 4 * model.n_parameters_) < 3000

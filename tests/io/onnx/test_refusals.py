@@ -1,4 +1,4 @@
-"""What cannot be written says so, and leaves what was there."""
+"""Models that cannot be exported raise an error, and leave the old file as it was."""
 
 import re
 import sys

@@ -107,7 +107,7 @@ def codes_of_terms(vectoriser: CountVectorizer, codes: Mapping[str, int]) -> lis
     for term, place in vectoriser.vocabulary_.items():
         words = term.split(" ")
         counted = all(words) and shortest <= len(words) <= longest
-        spaced = "".join(f" {word} " for word in words)
+        spaced = f" {'  '.join(words)} "
         sequence = [codes.get(character, _NEVER) for character in spaced]
         found[place] = sequence if counted and min(sequence) > 0 else [_NEVER - place]
     return found

@@ -33,7 +33,7 @@ class Scored:
     labels: LabelSpace
     threshold: Any  # in the units of the scores
     boundary: float | None = None  # scores plus this are log-odds; None: they are not
-    best: int | None = None  # so many best labels are taken, whatever the threshold
+    best: int | None = None  # this many best labels are predicted, whatever the threshold
     never_empty: bool = False  # a row without a label gets its best one
     by_probability: bool = False  # the threshold is one of probabilities
 
