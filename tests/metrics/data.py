@@ -60,6 +60,6 @@ def same(value, expected):
     return value == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
-def chances(scores, steep=1.0):
-    """Probabilities of scores."""
+def probabilities(scores, steep=1.0):
+    """Return probabilities of scores."""
     return 1 / (1 + np.exp(-steep * scores))

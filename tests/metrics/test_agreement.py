@@ -9,7 +9,7 @@ from scipy import sparse
 
 from compactlearn import metrics as ours
 
-from .data import chances, problems, random_problem, same, steady
+from .data import probabilities, problems, random_problem, same, steady
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
@@ -66,7 +66,7 @@ def test_f1_of_the_best_labels_is_the_sample_average_of_scikit_learn(problem, da
 @pytest.mark.parametrize("seed", range(4))
 def test_log_loss_is_the_mean_of_scikit_learns_over_the_labels(seed):
     truth, scores = random_problem(seed, levels=0)
-    P = chances(scores / 10)
+    P = probabilities(scores / 10)
     one_by_one = [theirs.log_loss(y, p, labels=[0, 1]) for y, p in zip(truth.T, P.T, strict=True)]
     assert same(ours.log_loss(truth, P), np.mean(one_by_one))
 

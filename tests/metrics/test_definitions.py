@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from compactlearn import metrics
 
 from . import literal
-from .data import SCORES, TRUTH, chances, problems, random_problem, same, steady
+from .data import SCORES, TRUTH, probabilities, problems, random_problem, same, steady
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -87,7 +87,9 @@ def test_labels(unknown, data):
 def test_probabilities(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
-    P = data.draw(st.sampled_from([chances(scores), np.round(16 * chances(scores, 9)) / 16]))
+    P = data.draw(
+        st.sampled_from([probabilities(scores), np.round(16 * probabilities(scores, 9)) / 16])
+    )
     clip = data.draw(st.sampled_from([1e-6, 0.01]))
     bins = data.draw(st.sampled_from([1, 8, 15]))
     for Y in (truth, sparse.csr_array(truth)):
@@ -120,8 +122,8 @@ def test_unknown_labels_have_no_influence(seed):
 
 
 @pytest.mark.parametrize("scale", [1e-60, 1e-8, 1.0, 1e38, 1e300])
-def test_scores_that_single_precision_cannot_tell_apart(scale):
-    """The sort is in single precision; what it merges must be looked at again."""
+def test_scores_that_are_equal_in_single_precision(scale):
+    """The sort is in single precision; scores that it merges must be compared again."""
     rng = np.random.default_rng(0)
     truth = (rng.random((40, 9)) < 0.4).astype(float)
     truth[::4][rng.random((10, 9)) < 0.3] = np.nan

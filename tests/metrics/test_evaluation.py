@@ -14,10 +14,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from compactlearn import metrics
 from compactlearn.metrics import METRICS, evaluate, get_metric, inverse_propensities
 
-from .data import SCORES, TRUTH, chances, problems, random_problem, steady
+from .data import SCORES, TRUTH, probabilities, problems, random_problem, steady
 
 FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
-CHANCES = ["log_loss", "calibration_error"]
+PROBABILITIES = ["log_loss", "calibration_error"]
 PREDICTED = ["predicted_calibration_error"]
 NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
@@ -55,13 +55,17 @@ def test_names_and_their_order():
     assert list(evaluate(truth, scores)) == NAMES + at
     weighted = [f"{name}_at_{k}" for name in ("psp", "psndcg") for k in (1, 3, 5)]
     assert list(evaluate(truth, scores, train_labels=TRAIN)) == NAMES + at + weighted
-    P = chances(scores)
+    P = probabilities(scores)
     sure = [f"calibration_error_at_{k}" for k in (1, 3, 5)]
     found = evaluate(truth, scores, probabilities=P, train_labels=TRAIN)
-    assert list(found) == NAMES + CHANCES + PREDICTED + at + sure + weighted
+    assert list(found) == NAMES + PROBABILITIES + PREDICTED + at + sure + weighted
     found = evaluate(truth, scores, probabilities=sparse.csr_array(P))
     assert list(found) == NAMES + PREDICTED + at + sure
-    assert {metric.replace("_at_k", "_at_1") for metric in METRICS} < {*found, *weighted, *CHANCES}
+    assert {metric.replace("_at_k", "_at_1") for metric in METRICS} < {
+        *found,
+        *weighted,
+        *PROBABILITIES,
+    }
 
 
 def test_each_k_once_and_none_beyond_the_labels():
@@ -125,7 +129,7 @@ def test_nothing_is_warned_of_where_all_is_well():
 # --- what was given ------------------------------------------------------------------------------
 
 
-def test_labels_beside_the_scores_decide_the_metrics_of_labels():
+def test_labels_given_with_the_scores_decide_the_metrics_of_labels():
     truth, scores = random_problem(5, unknown=0.2)
     labels = (scores > np.quantile(scores, 0.7)).astype(int)
     for L in (labels, labels.astype(bool), sparse.csr_array(labels)):
@@ -164,7 +168,7 @@ def scores_of_kinds():
 
 
 @pytest.mark.parametrize("kind", scores_of_kinds())
-def test_scores_that_are_such_are_taken_without_a_word(kind):
+def test_scores_that_are_no_labels_give_no_warning(kind):
     truth = (np.random.default_rng(1).random((300, 4)) > 0.6).astype(int)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -194,7 +198,7 @@ def test_log_odds_are_not_cut_at_one_half_without_a_word():
 def test_probabilities_of_predicted_labels_are_those_of_the_labels_given():
     truth, scores = random_problem(5, unknown=0.2)
     labels = (scores > np.quantile(scores, 0.7)).astype(int)
-    P = chances(scores)
+    P = probabilities(scores)
     few = sparse.csr_array(np.where(scores > np.quantile(scores, 0.4), P, 0))
     for L in (labels, sparse.csr_array(labels)):
         for given_ in (P, few):
@@ -207,7 +211,7 @@ def test_probabilities_of_predicted_labels_are_those_of_the_labels_given():
 
 def test_probabilities_alone_have_the_values_of_the_functions():
     truth, scores = random_problem(5, unknown=0.1)
-    P = chances(scores)
+    P = probabilities(scores)
     found = evaluate(truth, scores, threshold=0.0, probabilities=P)
-    for name in [*CHANCES, *PREDICTED]:  # labels are predicted above a probability of 1/2
+    for name in [*PROBABILITIES, *PREDICTED]:  # labels are predicted above a probability of 1/2
         assert found[name] == get_metric(name).function(truth, P), name

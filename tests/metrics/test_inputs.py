@@ -27,7 +27,7 @@ from compactlearn.metrics import (
 from compactlearn.metrics._judges import Judge
 from compactlearn.model_selection import GridSearchMoments
 
-from .data import SCORES, TRUTH, chances, random_problem, same
+from .data import SCORES, TRUTH, probabilities, random_problem, same
 
 CONTAINERS = {
     "bool": lambda Y: Y.astype(bool),
@@ -75,7 +75,7 @@ def test_inputs_are_left_as_they_were_and_their_layout_does_not_matter():
 def test_blocks_change_nothing(monkeypatch, cells):
     truth, scores = random_problem(4, unknown=0.2)
     train = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
-    P = chances(scores)
+    P = probabilities(scores)
 
     def found():
         for Y in (truth, sparse.csr_array(truth)):
@@ -130,9 +130,12 @@ REFUSALS = {
     "pair negative": (lambda: precision_at_k(Y1, ([[-1]], [[0.5]]), 1), "got -1. Pass"),
     "pair swapped": (lambda: precision_at_k(Y1, ([[0.5]], [[0]]), 1), "got 0.5. Pass"),
     "pair twice": (lambda: precision_at_k(Y1, ([[1, 1]], [[0.5, 0.4]]), 1), "names one twice"),
-    "no chances": (lambda: log_loss(Y1, [[0.3, -0.2, 0.1]]), "between 0 and 1; got -0.2. Pass"),
-    "nan chances": (lambda: evaluate(Y1, S1, probabilities=[[0, np.nan, 1]]), "got nan. Pass"),
-    "sparse chances": (
+    "negative probability": (
+        lambda: log_loss(Y1, [[0.3, -0.2, 0.1]]),
+        "between 0 and 1; got -0.2. Pass",
+    ),
+    "nan probability": (lambda: evaluate(Y1, S1, probabilities=[[0, np.nan, 1]]), "got nan. Pass"),
+    "sparse probability": (
         lambda: reliability_table(Y1, sparse.csr_array([[0.3, 2.0, 0.1]]), k=1),
         "between 0 and 1; got 2. Pass what predict_proba returns, not scores",
     ),

@@ -12,7 +12,7 @@ from compactlearn.metrics import METRICS, Judges, get_metric
 from compactlearn.metrics import _judges as judges
 from compactlearn.metrics._judges import Judge
 
-from .data import SCORES, chances, problems, random_problem, same, steady
+from .data import SCORES, probabilities, problems, random_problem, same, steady
 
 RANKED = ["average_precision", "ranking_loss", "one_error", "coverage", "precision_at_k"]
 RANKED += ["ndcg_at_3", "f1_at_3"]
@@ -102,7 +102,7 @@ def test_several_metrics_at_once_each_in_its_own_direction(problem, names):
 def test_judges_take_probabilities_and_leave_a_gap_without():
     truth, scores = random_problem(3, unknown=0.2)
     S = np.stack([scores, -scores])
-    P = chances(S)
+    P = probabilities(S)
     judges = Judges(["log_loss", "micro_f1", "one_error", "calibration_error"], truth)
     assert judges.needs_probabilities
     assert judges.needs_labels

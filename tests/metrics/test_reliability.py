@@ -10,7 +10,7 @@ from compactlearn import metrics
 from compactlearn.metrics import reliability_table
 
 from . import literal
-from .data import chances, problems, random_problem, steady
+from .data import probabilities, problems, random_problem, steady
 
 
 def stored(P, kept):
@@ -31,7 +31,9 @@ def test_the_table_is_that_of_its_definition(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     n_labels = truth.shape[1]
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
-    P = data.draw(st.sampled_from([chances(scores), np.round(16 * chances(scores, 9)) / 16]))
+    P = data.draw(
+        st.sampled_from([probabilities(scores), np.round(16 * probabilities(scores, 9)) / 16])
+    )
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     k = data.draw(st.sampled_from([None, 1, min(3, n_labels), n_labels]))
     threshold = data.draw(st.sampled_from([None, 0.5, rng.random(n_labels)]))
@@ -52,7 +54,7 @@ def test_the_table_is_that_of_its_definition(unknown, data):
 
 def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
     truth, scores = random_problem(3, unknown=0.1)
-    P = chances(scores)
+    P = probabilities(scores)
     best = np.argsort(-P, axis=1, kind="stable")[:, :4]
     pair = best, np.take_along_axis(P, best, axis=1)
     kept = np.zeros(P.shape, dtype=bool)
@@ -90,7 +92,7 @@ def test_true_probabilities_have_no_gap_and_overconfident_ones_do(seed, choice):
 
 def test_what_is_derived_follows_from_the_bins():
     truth, scores = random_problem(6)
-    table = reliability_table(truth, chances(scores), k=4, bins=7)
+    table = reliability_table(truth, probabilities(scores), k=4, bins=7)
     there = table.count > 0
     share = table.count[there] / table.total
     gap = table.mean_probability[there] - table.precision[there]

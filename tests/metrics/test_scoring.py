@@ -34,12 +34,16 @@ MODELS = {
 
 
 def matrix_of(model):
-    """Scores of the fitted model by the documented ways, one of which each model has."""
-    return model.decision_function(X) if hasattr(model, "decision_function") else chances_of(model)
+    """Return the scores of the fitted model, or its probabilities where it has no scores."""
+    return (
+        model.decision_function(X)
+        if hasattr(model, "decision_function")
+        else probabilities_of(model)
+    )
 
 
-def chances_of(model):
-    """Its probabilities."""
+def probabilities_of(model):
+    """Return the probabilities of the fitted model."""
     probabilities = model.predict_proba(X)
     if isinstance(probabilities, list):
         return np.array([columns[:, 1] for columns in probabilities]).T
@@ -56,7 +60,11 @@ def test_the_value_is_that_of_the_metric_with_the_right_sign(model):
             with pytest.raises(TypeError, match="with the method predict_proba, but"):
                 scorer(name)(fitted, X, Y)
             continue
-        read = {"labels": lambda m: m.predict(X), "scores": matrix_of, "probabilities": chances_of}
+        read = {
+            "labels": lambda m: m.predict(X),
+            "scores": matrix_of,
+            "probabilities": probabilities_of,
+        }
         given = read[metric.needs](fitted)
         expected = metric.function(Y, given, **options)
         value = scorer(name, **options)(fitted, X, Y)

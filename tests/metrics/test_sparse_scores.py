@@ -33,7 +33,7 @@ def full_matrix(scores):
 
 
 def best(scores, k):
-    """What predict_topk returns: of equal scores the lowest index first."""
+    """Return the labels and scores of predict_topk; of equal scores the lowest index is first."""
     labels = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     return labels, np.take_along_axis(scores, labels, axis=1)
 

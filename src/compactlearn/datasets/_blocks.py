@@ -22,7 +22,7 @@ __all__ = ["BlockFiles", "open_blocks"]
 
 _BLOCK_BYTES = 1 << 25  # of a block of dense rows
 _SPARSE_ROWS = 1 << 16  # of a block of sparse ones
-_PROBED = 256  # rows that tell the columns
+_PROBED = 256  # rows from which the columns are known
 
 Path_ = str | os.PathLike[str]
 
@@ -85,7 +85,7 @@ class BlockFiles(RowBlocks):
 
     @property
     def name(self) -> str:
-        """That of the first file, without its endings, or of the folder that all are in."""
+        """The name of the only file without its endings, or of the first file's folder."""
         first = self.paths[0]
         return stem(first) if len(self.paths) == 1 else first.parent.name
 
@@ -134,7 +134,7 @@ def open_blocks(
     rows_per_block : int, optional
         By default 32 MiB of dense rows, or 65,536 sparse ones.
     format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
-        By default the name of the first file tells, or where it does not, its content.
+        By default found from the name of the first file, or else from its content.
     limits : Limits, optional
         How far a compressed file may expand; by default as far as it does, since no more than a
         block of it is ever in memory.
@@ -193,7 +193,7 @@ def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
             if file.is_file()
             and not any(part.startswith((".", "_")) for part in file.relative_to(path).parts)
         ]
-        # Beside data lie notes, and the XML files that name labels.
+        # A folder of data may also hold notes, and the XML files that name labels.
         found += [file for file in inside if plain_ending(file) in ENDINGS] or inside
     if not found:
         raise FileNotFoundError(

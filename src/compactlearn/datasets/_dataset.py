@@ -145,7 +145,7 @@ class Dataset:
         return len({Y.indices[start:stop].tobytes() for start, stop in pairwise(Y.indptr)})
 
     def split(self) -> tuple["Dataset", "Dataset"]:
-        """The customary training and test part.
+        """Return the customary training and test part.
 
         Raises
         ------
@@ -210,7 +210,7 @@ class Statistics:
     feature_share: float
 
     def as_dict(self) -> dict[str, int | float]:
-        """The same by name, for tables."""
+        """Return the counts by name, for tables."""
         return asdict(self)
 
 
@@ -261,7 +261,7 @@ def fingerprint(data: Dataset) -> str:
     Parameters
     ----------
     data : Dataset
-        What is to be told from others.
+        Data set to identify.
 
     Examples
     --------

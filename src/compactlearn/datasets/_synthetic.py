@@ -138,7 +138,7 @@ def make_compact(
 
 
 def _loadings(size: int, k: int, redundancy: float, rng: np.random.RandomState) -> np.ndarray:
-    """(size, k) of full column rank; the last share of the rows copies earlier ones, scaled."""
+    """Return (size, k) of full column rank; the last rows are scaled copies of earlier ones."""
     own = max(k, size - int(redundancy * size))
     L = rng.standard_normal((own, k))
     copies = rng.randint(own, size=size - own)
@@ -147,9 +147,9 @@ def _loadings(size: int, k: int, redundancy: float, rng: np.random.RandomState) 
 
 
 def _frequencies(n_labels: int, cardinality: float, imbalance: float) -> np.ndarray:
-    """Label frequencies in (0, 1] that sum to the cardinality and fall with the rank.
+    """Return label frequencies in (0, 1] that sum to the cardinality and fall with the rank.
 
-    Where the most frequent labels would exceed 1 they are held there and the others raised.
+    Frequencies that would exceed 1 are set to 1, and the others are raised.
     """
     shape = np.arange(1, n_labels + 1, dtype=float) ** -imbalance
     full = np.zeros(n_labels, dtype=bool)
@@ -163,7 +163,7 @@ def _frequencies(n_labels: int, cardinality: float, imbalance: float) -> np.ndar
 
 
 def _labels(S: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """1 for the rows of highest score of each label, as many as its frequency asks for."""
+    """Return 1 for the rows of highest score of each label, as many as its frequency requires."""
     n = S.shape[0]
     counts = np.rint(frequencies * n).astype(np.intp)
     ranks = np.argsort(np.argsort(-S, axis=0, kind="stable"), axis=0, kind="stable")

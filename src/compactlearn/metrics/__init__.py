@@ -1,4 +1,4 @@
-"""How good scores and labels are: metrics with stated conventions, and one table of them."""
+"""Metrics of scores, labels and probabilities, with stated conventions, and one table of them."""
 
 from compactlearn.metrics._evaluation import evaluate
 from compactlearn.metrics._functions import (

@@ -17,7 +17,7 @@ Matrix = np.ndarray | sparse.csr_array
 
 
 def check_labels(labels: Any, shape: tuple[int, int]) -> Matrix:
-    """Predicted labels as an ndarray or csr_array of 0 and 1, of the shape of the truth."""
+    """Return predicted labels as an ndarray or csr_array of 0 and 1, of the shape of the truth."""
     L = as_matrix(labels, "labels")
     check_shape("labels", L.shape, shape)
     if L.dtype == bool:
@@ -34,7 +34,7 @@ def check_labels(labels: Any, shape: tuple[int, int]) -> Matrix:
 
 
 def check_scores(scores: Any, shape: tuple[int, int]) -> np.ndarray:
-    """Scores as an ndarray of the shape of the truth; the sort will see whether they are finite."""
+    """Return scores as an ndarray of the shape of the truth; the sort checks for finite values."""
     if sparse.issparse(scores):
         raise TypeError(
             "scores must be a dense array, since every label of every row has one, but a sparse "
@@ -46,13 +46,13 @@ def check_scores(scores: Any, shape: tuple[int, int]) -> np.ndarray:
         warn_user(
             "Rankings need scores, and every value given is 0 or 1, so that the order of a row's "
             "labels is a matter of ties; pass scores such as model.decision_function(X) (and to "
-            "evaluate labels=model.predict(X) beside them), or call model.evaluate(X, Y)."
+            "evaluate also labels=model.predict(X)), or call model.evaluate(X, Y)."
         )
     return S
 
 
 def _are_labels(scores: np.ndarray) -> bool:
-    """Whether there are ones and zeros and nothing else; mostly the first block knows.
+    """Return whether all values are 0 or 1 and both occur; the first block mostly decides.
 
     Scores that are all 0, or all 1, are those of a model that has learnt nothing.
     """
@@ -68,7 +68,7 @@ def _are_labels(scores: np.ndarray) -> bool:
 
 
 def check_finite(scores: Matrix) -> None:
-    """Refuse scores that cannot be ranked."""
+    """Raise ValueError for scores that cannot be ranked."""
     for values in pieces(scores):
         if not np.isfinite(values).all():
             raise ValueError(
@@ -78,7 +78,7 @@ def check_finite(scores: Matrix) -> None:
 
 
 def check_shape(name: str, given: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    """Refuse an array that is not laid out like the truth."""
+    """Raise ValueError for an array of another shape than the truth."""
     if tuple(given) != tuple(expected):
         raise ValueError(
             f"{name} must have the shape of Y_true, {tuple(expected)}, but have {tuple(given)}; "
@@ -151,7 +151,7 @@ CHECKS: dict[str, Callable[[Any, int], Any]] = {
 
 
 def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
-    """Slices of consecutive rows, each of about `BLOCK_CELLS` cells.
+    """Return slices of consecutive rows, each of about `BLOCK_CELLS` cells.
 
     >>> [(rows.start, rows.stop) for rows in row_blocks((5, BLOCK_CELLS // 2))]
     [(0, 2), (2, 4), (4, 6)]
@@ -162,7 +162,7 @@ def row_blocks(shape: tuple[int, int]) -> Iterator[slice]:
 
 
 def as_matrix(values: Any, name: str) -> Matrix:
-    """A two-dimensional ndarray of numbers or booleans, or a csr_array without repeated cells."""
+    """Return a 2-D ndarray of numbers or booleans, or a csr_array without repeated cells."""
     refuse_unread(values, name)
     if sparse.issparse(values):
         matrix = sparse.csr_array(values)
@@ -188,7 +188,7 @@ def as_matrix(values: Any, name: str) -> Matrix:
 
 
 def pieces(matrix: Matrix) -> Iterator[np.ndarray]:
-    """The stored values, a block at a time: what a check makes of them stays in the cache."""
+    """Yield the stored values in blocks that fit into the cache."""
     if sparse.issparse(matrix):
         yield matrix.data
     else:

@@ -95,7 +95,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Asked:
-    """The metrics that are asked for, in values that can be sent to another process."""
+    """Requested metrics, as values that can be sent to another process."""
 
     ks: tuple[int, ...]
     weights: np.ndarray | None = None  # inverse propensities of the labels
@@ -192,7 +192,7 @@ def values(asked: Asked, total: Tally) -> dict[str, float]:
 
 
 def _doubt_threshold(S: Any, bounds: np.ndarray) -> None:
-    """Warn where 0.5 is the boundary of scores that it cannot be the boundary of."""
+    """Warn if the threshold 0.5 is applied to scores that are no probabilities."""
     if bounds.ndim or bounds != 0.5 or not S.size:
         return
     mean = float(S.mean(dtype=np.float64))
@@ -206,7 +206,7 @@ def _doubt_threshold(S: Any, bounds: np.ndarray) -> None:
 
 
 def _check_ks(ks: Any, n_labels: int) -> list[int]:
-    """The numbers without those that exceed the number of labels."""
+    """Return the values of k that do not exceed the number of labels."""
     values = list(ks) if isinstance(ks, Iterable) and not isinstance(ks, str) else [None]
     if not all(Integer(1).accepts(value) for value in values):
         raise ValueError(

@@ -130,7 +130,7 @@ def precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     scores : array-like or sparse matrix of shape (n_samples, n_labels), or (labels, scores)
         Finite; higher means more likely. Of a sparse matrix only the stored entries are ranked,
         stored zeros too; where a row stores fewer than k, the missing places count as wrong. A
-        tuple is taken for what `predict_topk` returns: the columns of the best labels and their
+        tuple is read as the output of `predict_topk`: the columns of the best labels and their
         scores, each of shape (n_samples, at least k). Neither is made dense.
     k : int
         From 1 to the number of labels.
@@ -212,8 +212,8 @@ def psp_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any) -> float:
 
         sum over the k best-scored labels of w y
 
-    over the same sum for a ranking by w y. The quotient is taken once, after the rows are added
-    up; a row without present labels adds to neither sum. Equal scores: lowest index first.
+    over the same sum for a ranking by w y. Each sum runs over all rows before they are divided;
+    a row without present labels adds to neither sum. Equal scores: lowest index first.
 
     Parameters
     ----------

@@ -86,9 +86,9 @@ class Judges:
         labels: np.ndarray | None = None,
         probabilities: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(C, n_metrics) of ``scores`` (C, N, M), boolean ``labels`` and ``probabilities``.
+        """Return the metrics (C, n_metrics) of C matrices of scores, labels and probabilities.
 
-        Metrics of probabilities that there are none of are NaN.
+        Matrices have the shape (C, N, M). Without probabilities their metrics are NaN.
         """
         values = self.of_scores(scores)
         if self.needs_labels:

@@ -1,4 +1,4 @@
-"""Metrics as sums over blocks of rows: sums of several blocks add, and their total has the value.
+"""Metrics that are computed from sums over blocks of rows.
 
 The conventions of rankings are those of the code that goes with Zhang and Zhou's review: a row
 counts only if it has a present and an absent label, since without both there is nothing to rank.
@@ -28,7 +28,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Rule:
-    """Rows that count: what they have, in words, and by their numbers of labels."""
+    """Condition on the rows that count: its text for messages, and its function."""
 
     wanted: str
     holds: Callable[[Array, Array], Array]  # numbers of present and known labels in, booleans out

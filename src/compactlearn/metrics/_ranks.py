@@ -1,4 +1,4 @@
-"""Where the present labels of each row stand among its scores.
+"""Ranks of the present labels among the scores of each row.
 
 Every ranking metric can be read off the ranks of the present labels alone, and those are few. So
 rows are sorted by value, not by index (which vector instructions do several times faster), and
@@ -34,9 +34,9 @@ from compactlearn.metrics._truth import Truth
 
 @dataclass(frozen=True)
 class LabelRanks:
-    """The present labels of a block of rows and where they stand, 1 for the best.
+    """Present labels of a block of rows and their ranks, 1 for the best.
 
-    Unknown labels stand nowhere. One entry per present label that has a score, row by row.
+    Unknown labels have no rank. One entry per present label that has a score, row by row.
 
     Parameters
     ----------
@@ -75,17 +75,17 @@ class LabelRanks:
         return bool((self.upto == self.above + 1).all())
 
     def sum_by_row(self, values: np.ndarray) -> np.ndarray:
-        """For each row the sum of the values of its entries."""
+        """Return the sum of the values of each row's entries."""
         return np.bincount(self.row, weights=values, minlength=self.truth.shape[0])
 
     def max_by_row(self, values: np.ndarray) -> np.ndarray:
-        """For each row the largest value of its entries, 0 where it has none."""
+        """Return the largest value of each row's entries, 0 where it has none."""
         largest = np.zeros(self.truth.shape[0], dtype=values.dtype)
         np.maximum.at(largest, self.row, values)
         return largest
 
     def ordered(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The values sorted within each row, and how many of the row are no larger than each."""
+        """Return the values sorted within each row, and the number of values up to each."""
         # One sort of whole numbers serves all rows: the row is the leading digit.
         base = int(values.max(initial=0)) + 1
         keys = np.sort(self.row * base + values)
@@ -96,7 +96,7 @@ class LabelRanks:
 
 
 def ranks_of_block(truth: Truth, scores: np.ndarray) -> LabelRanks:
-    """The ranks of rows that are few enough to be sorted at once.
+    """Return the ranks of rows that are few enough to be sorted at once.
 
     Scores that are not finite are refused here, while the block is in the cache, and not in a
     pass of their own.
@@ -125,7 +125,7 @@ def ranks_of_block(truth: Truth, scores: np.ndarray) -> LabelRanks:
 
 
 def _unknown_last(truth: Truth, scores: np.ndarray) -> np.ndarray:
-    """The scores with those of unknown labels below all others, which are finite."""
+    """Return the scores with those of unknown labels below all others, which are finite."""
     if truth.unknown is None:
         return scores
     lowered = scores.astype(np.result_type(scores, np.float32), copy=True)
@@ -134,14 +134,14 @@ def _unknown_last(truth: Truth, scores: np.ndarray) -> np.ndarray:
 
 
 def _count(less: np.ufunc, ordered: np.ndarray, row: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """How many entries of its ascending row are less than each value, or `less_equal` to it."""
+    """Count the entries of the ascending row that are less than each value, or `less_equal`."""
     width = ordered.shape[1]
     before, flat = row * width - 1, ordered.ravel()
     count = np.zeros(len(row), dtype=np.int64)
     step = 1 << width.bit_length() >> 1  # largest power of two <= width
     while step:
         reached = count + step
-        # Beyond the row's end its last entry stands in: it passes only if the whole row does.
+        # Beyond the row's end its last entry is compared: it passes only if the whole row does.
         passed = less(flat[before + np.minimum(reached, width)], value)
         count = np.where(passed, reached, count)
         step >>= 1
@@ -151,7 +151,7 @@ def _count(less: np.ufunc, ordered: np.ndarray, row: np.ndarray, value: np.ndarr
 def _alone(
     ordered: np.ndarray, row: np.ndarray, value: np.ndarray, below: np.ndarray
 ) -> np.ndarray:
-    """Whether the entry after the first one equal to the value is another."""
+    """Return whether the entry after the first one equal to the value is another."""
     width = ordered.shape[1]
     following = ordered[row, np.minimum(below + 1, width - 1)]
     return (following > value) | (below + 1 == width)
@@ -160,7 +160,7 @@ def _alone(
 def _ranks_among_equals(
     scores: np.ndarray, row: np.ndarray, label: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """above, upto, lowest_first and highest_first of some labels, by a stable sort of all."""
+    """Return above, upto, lowest_first and highest_first of some labels by a stable sort."""
     width = scores.shape[1]
     order = np.argsort(scores, axis=1, kind="stable")
     ordered = np.take_along_axis(scores, order, axis=1)
@@ -190,7 +190,7 @@ def ranked_blocks(truth: Truth, scores: Any, k: int | None = None) -> Iterator[L
 
 
 def pairs_as_matrix(pair: tuple[Any, Any], shape: tuple[int, int], k: int) -> sparse.csr_array:
-    """The labels and scores of `predict_topk` as a matrix that stores them and nothing else."""
+    """Return the labels and scores of `predict_topk` as a sparse matrix."""
     labels, scores = as_matrix(pair[0], "The labels"), as_matrix(pair[1], "The scores")
     n_rows, n_labels = shape
     if labels.shape != scores.shape or len(labels) != n_rows:

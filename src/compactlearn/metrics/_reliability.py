@@ -1,4 +1,4 @@
-"""Metrics of probabilities: is what is called likely as frequent as it is called likely?
+"""Metrics of probabilities: comparison of predicted probabilities with observed frequencies.
 
 With many labels nearly all pairs of a row and a label are trivial zeros, and an average over all of
 them is close to 0 for every model. What matters are the labels that a model suggests: the best k of
@@ -95,7 +95,7 @@ class ReliabilityTable:
         Parameters
         ----------
         min_count : int
-            Bins with fewer pairs are not considered: their gap is mostly chance.
+            Bins with fewer pairs are not considered: their gap is mostly due to random variation.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Metrics as scikit-learn's searches and cross-validation want them: called with a fitted model."""
+"""Metrics as scorers of a fitted model, for scikit-learn's searches and cross-validation."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,11 +24,11 @@ class Scorer:
 
     @property
     def needs(self) -> str:
-        """What of a classifier the metric reads: "scores", "labels" or "probabilities"."""
+        """The predictions that the metric reads: "scores", "labels" or "probabilities"."""
         return get_metric(self.name).needs
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
-        """The metric on X and Y, with its sign changed if less of it is better."""
+        """Return the metric on X and Y, with its sign changed if less of it is better."""
         metric = get_metric(self.name)
         Y = drop_left_out(_last_of(estimator), Y, owner="The scorer")
         value = metric.function(Y, _READ[metric.needs](estimator, X), **self.options)
@@ -40,14 +40,14 @@ class Scorer:
 
 
 def _last_of(estimator: Any) -> Any:
-    """The classifier at the end of a pipeline, or the classifier itself."""
+    """Return the classifier at the end of a pipeline, or the classifier itself."""
     while hasattr(estimator, "steps"):
         estimator = estimator[-1]
     return estimator
 
 
 def scorer(name: str, **options: Any) -> Scorer:
-    """A metric by its name, for the `scoring` parameter of scikit-learn's tools.
+    """Return a metric by its name, for the `scoring` parameter of scikit-learn's tools.
 
     Metrics of labels read ``predict``; metrics of scores read ``decision_function``, or
     ``predict_proba`` where there is no such method; metrics of probabilities ``predict_proba``,
@@ -92,7 +92,7 @@ def scorer(name: str, **options: Any) -> Scorer:
 
 
 def predicted_labels(estimator: Any, X: Any) -> Any:
-    """What ``predict`` returns."""
+    """Return the labels that ``predict`` returns."""
     return _method(estimator, ("predict",))(X)
 
 
@@ -135,7 +135,7 @@ def _one_matrix(estimator: Any, scores: Any) -> Any:
 
 
 def _of_one(part: np.ndarray, classes: Any, label: int) -> np.ndarray:
-    """The scores of one label, of an array with a column for each of its classes."""
+    """Return the scores of one label from an array with a column for each of its classes."""
     part = np.asarray(part)
     if part.ndim == 1:
         return part
@@ -156,7 +156,7 @@ def _method(estimator: Any, names: tuple[str, ...]) -> Callable[[Any], Any]:
 
 
 def training_options(metric: Metric, train_labels: Any) -> dict[str, Any]:
-    """What a metric must know of the training rows: weights of labels, by how rare they are."""
+    """Return the metric's options that depend on the training rows: the weights of labels."""
     if "weights" not in metric.options or train_labels is None:
         return {}
     return {"weights": inverse_propensities(train_labels)}

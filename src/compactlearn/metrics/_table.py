@@ -1,4 +1,4 @@
-"""The table of metrics: one row says all that the rest of the library knows of a metric."""
+"""Table of metrics; the library gets all facts about a metric from its row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from compactlearn.metrics._truth import Truth, read_truth
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric and what one must know to use it: a row of the table.
+    """Metric with the facts needed to use it; a row of the table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The truth as the metrics see it: which labels are present, and which are not known.
+"""Truth of the metrics: the present and the unknown labels of each row.
 
 Labels are few per row. Whatever form the truth comes in, it is kept as the list of its present
 cells and the list of its unknown ones; all other cells are absent. So no metric needs more than
@@ -30,36 +30,36 @@ class Cells:
 
     @classmethod
     def of_sparse(cls, matrix: sparse.csr_array, chosen: np.ndarray) -> "Cells":
-        """The stored cells of a canonical CSR matrix for which `chosen` is True."""
+        """Return the stored cells of a canonical CSR matrix for which `chosen` is True."""
         before = np.concatenate([[0], np.cumsum(chosen)])
         return cls(before[matrix.indptr], matrix.indices[chosen].astype(np.int64))
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of cells in each row."""
+        """Return the number of cells in each row."""
         return np.diff(self.indptr)
 
     def rows(self, block: slice) -> "Cells":
-        """The cells of a block of rows."""
+        """Return the cells of a block of rows."""
         indptr = self.indptr[block.start : block.stop + 1]
         return Cells(indptr - indptr[0], self.columns[indptr[0] : indptr[-1]])
 
     def matrix(self, width: int) -> sparse.csr_array:
-        """The cells as ones in a matrix of `width` columns."""
+        """Return the cells as ones in a matrix of `width` columns."""
         ones, shape = np.ones(self.columns.size), (len(self.indptr) - 1, width)
         return sparse.csr_array((ones, self.columns, self.indptr), shape=shape)
 
     def repeated(self, times: int) -> "Cells":
-        """The cells of the matrix put several times below itself."""
+        """Return the cells of the matrix stacked several times."""
         counts = np.tile(self.counts, times)
         return Cells(np.concatenate([[0], np.cumsum(counts)]), np.tile(self.columns, times))
 
     def row_numbers(self) -> np.ndarray:
-        """The row of each cell."""
+        """Return the row of each cell."""
         return np.repeat(np.arange(len(self.indptr) - 1), self.counts)
 
     def holds(self, rows: np.ndarray, columns: np.ndarray, width: int) -> np.ndarray:
-        """Whether each (row, column) is one of the cells of this matrix of `width` columns."""
+        """Return whether each (row, column) is a cell of this matrix of `width` columns."""
         if not self.columns.size:
             return np.zeros(len(rows), dtype=bool)
         own = self.row_numbers() * width + self.columns  # ascending: rows, then columns
@@ -97,13 +97,13 @@ class Truth:
         return every if self.unknown is None else every - self.unknown.counts
 
     def repeated(self, times: int) -> "Truth":
-        """The truth put several times below itself."""
+        """Return the truth stacked several times."""
         n_rows, n_labels = self.shape
         unknown = None if self.unknown is None else self.unknown.repeated(times)
         return Truth((times * n_rows, n_labels), self.present.repeated(times), unknown)
 
     def rows(self, block: slice) -> "Truth":
-        """The truth of a block of rows."""
+        """Return the truth of a block of rows."""
         n_rows, n_labels = self.shape
         stop = min(block.stop, n_rows)
         unknown = None if self.unknown is None else self.unknown.rows(block)
@@ -137,7 +137,7 @@ def _cells_of_dense(Y: np.ndarray) -> tuple[Cells, Cells]:
 
 
 def _check_values(values: np.ndarray) -> None:
-    """Refuse a stored value that is neither 1 nor NaN."""
+    """Raise ValueError for a stored value that is neither 1 nor NaN."""
     wrong = (values != 1) & ~np.isnan(values)
     if wrong.any():
         raise ValueError(

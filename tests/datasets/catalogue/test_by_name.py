@@ -50,7 +50,7 @@ def test_label_columns_and_label_file_agree(shared_datasets, name):
 
 
 @pytest.mark.parametrize("name", ["enron", "emotions"])
-def test_packaged_names_stand_at_their_columns(shared_datasets, name):
+def test_packaged_names_belong_to_their_columns(shared_datasets, name):
     """With the original's columns put in the order of the packaged names, the rows are the same."""
     folder = shared_datasets / name
     original = read(folder / f"{name}.arff.xz", folder / f"{name}.xml")

@@ -1,4 +1,4 @@
-"""The registry is held to the files it describes, and to its own rules."""
+"""The registry agrees with the files it describes, and with its own rules."""
 
 import re
 from dataclasses import replace
@@ -109,7 +109,7 @@ def test_counts_are_compared_to_the_digits_given(change, difference):
 
 
 def test_names_of_wordnet(shared_datasets):
-    """Lists of names belong to their columns, and equal names are told apart."""
+    """Lists of names belong to their columns, and equal names are distinguished."""
     data = load("wordnet", data_home=shared_datasets, download=False)
     assert data.feature_names[:3] == ("aa", "aaron", "ab")
     assert data.label_names[0] == "thing (00002452)"  # there is another thing

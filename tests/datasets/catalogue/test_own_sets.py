@@ -49,7 +49,7 @@ def docs(tmp_path):
 )
 def test_what_is_loaded_is_what_was_read(home, docs, labels, ignore):
     added = add("mine", docs, labels=labels, ignore=ignore, data_home=home)
-    docs.unlink()  # what it held is stored
+    docs.unlink()  # its content is stored
     found = load("MINE", home)
     assert found.name == "mine"
     assert fingerprint(found) == fingerprint(added)
@@ -96,7 +96,7 @@ def test_odd_names_are_refused_and_leave_nothing(home, docs, name):
 
 
 @pytest.mark.parametrize("name", ["x" * 64, "a", "7", "A.b_C-d", "tmc2007-500b"])
-def test_plain_names_are_taken(home, docs, name):
+def test_plain_names_are_accepted(home, docs, name):
     add(name, docs, labels=-2, data_home=home)
     assert load(name, home).name == name.lower()
     with pytest.raises(ValueError, match=f"'{name.lower()}' means another already"):

@@ -111,7 +111,7 @@ def damaged(content, edits):
 
 
 def outcome(path, reader):
-    """What the reader returns, or its refusal."""
+    """Return the data of the reader, or its error message."""
     try:
         return reader(path)
     except DataFileError as error:
@@ -270,7 +270,7 @@ def test_a_damaged_sum_is_noticed(tmp_path):
 
 
 @pytest.mark.parametrize("value", ["-", "+", ".", "-.", "1-2", "1.2.3", "--1", "- -5", "1e", "e1"])
-def test_what_is_no_number_is_not_taken_for_one(tmp_path, value):
+def test_what_is_no_number_is_not_read_as_one(tmp_path, value):
     path = tmp_path / "t.arff"
     for rows in (f"1,0,{value},2", f"1,0,2,{value}", f"{{2 {value}}}", f"1,0,{value},1e5"):
         path.write_bytes(PLAIN + rows.encode() + b"\n")

@@ -61,8 +61,8 @@ def test_ranks_have_columns_of_their_own(found, k):
     assert {len(row) for row in [head, *table]} == {1 + 2 * k}
     for place, (row, cells) in enumerate(zip(found, table, strict=True)):
         assert cells[0] == str(place)
-        told = [(n, s) for n, s in zip(cells[1::2], cells[2::2], strict=True) if n]
-        assert [(n, float(s)) for n, s in told] == row[:k]
+        pairs = [(n, s) for n, s in zip(cells[1::2], cells[2::2], strict=True) if n]
+        assert [(n, float(s)) for n, s in pairs] == row[:k]
 
 
 def test_a_name_with_the_separator_is_refused_before_it_can_be_misread():

@@ -122,7 +122,7 @@ class TestCsv:
             ("p,x\n1,2\n\n1,red\n", 4, "the column 'x' must hold finite numbers, got 'red'"),
             ("p,x\n1,2\n7,2\n", 3, "'p' holds 7"),
             ("p,x\n,2\n", 2, "'p' holds a missing value"),
-            ('p,x\n1,"2\n', 2, "its cells cannot be told apart"),
+            ('p,x\n1,"2\n', 2, "its cells cannot be separated"),
             ("\n", 1, "its first line is empty"),
             ("\0,\0\n", 1, "its first line holds zero bytes"),
             ("p\n1\n", 1, "two columns at least"),
@@ -184,7 +184,7 @@ class TestRead:
         assert data.name == "t" or name == "t.data"
         assert read(write(pack(text.encode()), "T" + name), **options).n_samples == 2
 
-    def test_an_xml_file_beside_it(self, write):
+    def test_an_xml_file_of_the_same_name(self, write):
         path = write(ARFF.replace(": -C 1", ""), "t.arff")
         with pytest.raises(DataFileError, match="must say by MEKA's '-C n'"):
             read(path)

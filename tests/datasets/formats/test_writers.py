@@ -1,4 +1,4 @@
-"""What is written is read back equal, by us and by others."""
+"""Files that are written are read back equal, by this package and by others."""
 
 import io
 import lzma

@@ -2,7 +2,7 @@
 
 The folder holds one subfolder per set, `bibtex/bibtex.arff.xz` and `bibtex/bibtex.xml` for
 instance. A file may lie there as it is or compressed (.xz, .bz2, .gz); one that is absent is
-fetched where an address is known. What is known of each set stands in `registry.toml`.
+fetched where an address is known. `registry.toml` describes each set.
 """
 
 import os

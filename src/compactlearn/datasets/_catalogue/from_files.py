@@ -47,7 +47,7 @@ def read_files(entry: Entry, paths: Sequence[Path]) -> Dataset:
 
 
 def _names(path: Path) -> tuple[str, ...]:
-    """The names in a list, one in a line; what follows a tab tells equal ones apart."""
+    """Return the names of a file, one per line; the text after a tab distinguishes equal names."""
     with Lines(path) as lines:
         listed = []
         while (line := lines.line()) is not None:
@@ -57,7 +57,7 @@ def _names(path: Path) -> tuple[str, ...]:
 
 
 def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) -> Dataset:
-    """The rows of several data sets with the same columns, in this order."""
+    """Return the rows of several data sets with the same columns, in this order."""
     first = parts[0]
     for part in parts[1:]:
         for what, ours, theirs in (

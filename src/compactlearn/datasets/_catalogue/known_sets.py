@@ -41,7 +41,7 @@ class Expected:
     distinct: int | None = None
 
     def differences(self, data: Dataset) -> list[str]:
-        """Return what is not as expected, in words.
+        """Return a description of each count that is not as expected.
 
         >>> from compactlearn.datasets import load
         >>> Expected(samples=593, labels=7).differences(load("emotions"))
@@ -77,7 +77,7 @@ class Subset:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is known of a data set before it is read.
+    """Description of a data set, known before it is read.
 
     Parameters
     ----------

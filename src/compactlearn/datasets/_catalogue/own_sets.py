@@ -49,9 +49,9 @@ def add(
 ) -> Dataset:
     """Read files, and store what they hold under a name, which `load` knows from then on.
 
-    The name is one of your own, or that of a set whose files no address gives and no checksum
-    tells (msra, eurlex-sm, eurlex-dc, bookmarks, espgame): then it is stored only if its counts
-    are those of the registry. The files of other known sets are put into their folder.
+    The name is one of your own, or that of a known set whose files have neither an address nor a
+    checksum (msra, eurlex-sm, eurlex-dc, bookmarks, espgame): such a set is stored only if its
+    counts are those of the registry. The files of other known sets are put into their folder.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def add(
     files : path or sequence of paths
         Rows in this order, and the XML file that names the labels if there is one.
     labels : path, str, list of str, int or None
-        As in `read`, where the files do not tell which columns are labels.
+        As in `read`, where the files do not state which columns are labels.
     ignore, format : list of str, and str or None
         As in `read`.
     overwrite : bool

@@ -1,4 +1,4 @@
-"""Attribute-Relation File Format, as Weka, Mulan and MEKA have it, and Mulan's XML beside it.
+"""Attribute-Relation File Format, as Weka, Mulan and MEKA have it, with Mulan's XML file.
 
 Rows have two routes with one meaning. A block in which every value is a plain number is parsed at
 once; any other is read line by line, which knows quotes, remarks, missing and nominal values, and
@@ -67,7 +67,7 @@ _SPARSE = Grammar(
 )  # fmt: skip
 _LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
 _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
-# How many values a block of lines may have beyond those that stand in it: "{}" is a row of all
+# How many values a block of lines may have beyond those written in it: "{}" is a row of all
 # values that were declared first. So what is read stays in proportion to the file.
 _MOST_FILLED = 1 << 22
 
@@ -84,7 +84,7 @@ def arff_parts(
     with Lines(path, limits) as lines:
         relation, attributes = _header(lines)
         names = [attribute.name for attribute in attributes]
-        labels = _labels_beside(lines.path, relation) if labels is None else labels
+        labels = _declared_labels(lines.path, relation) if labels is None else labels
         features, chosen = split_columns(lines.path, names, labels, ignore, unescape=unescape)
         used = np.zeros(len(names), dtype=bool)
         used[features] = used[chosen] = True
@@ -175,11 +175,11 @@ def _parse_attribute(lines: Lines, text: str) -> _Attribute:
     return _Attribute(name, "nominal", dict(zip(values, places, strict=False)), is_plain=False)
 
 
-def _labels_beside(path: Path, relation: str) -> int | Path:
-    """Return what a file says of its labels: in the relation's name, or in an XML file beside."""
+def _declared_labels(path: Path, relation: str) -> int | Path:
+    """Return the labels that the relation's name states, or the XML file of the same name."""
     found = _MEKA_COUNT.search(relation)
     # Weka appends what it did to the relation's name. Columns were moved or removed then, and
-    # the count in front no longer tells where the labels are.
+    # the count no longer determines which columns are labels.
     if found is not None and "weka.filters" not in relation[found.end() :]:
         return int(found[1])
     to_device_of = path.with_name(stem(path) + ".xml")
@@ -198,8 +198,8 @@ class _Rows:
 
     def __init__(self, path: Path, attributes: Sequence[_Attribute], used: np.ndarray) -> None:
         self._path, self._attributes, self._used = path, attributes, used
-        taken = [a for a, is_used in zip(attributes, used, strict=True) if is_used]
-        for attribute in taken:
+        needed = [a for a, is_used in zip(attributes, used, strict=True) if is_used]
+        for attribute in needed:
             if attribute.kind not in ("numeric", "nominal"):
                 raise DataFileError(
                     path,
@@ -208,7 +208,7 @@ class _Rows:
                     f"ignore=[{attribute.name!r}] (--ignore {shlex.quote(attribute.name)} on the "
                     "command line).",
                 )
-        self._is_plain = all(attribute.is_plain for attribute in taken)
+        self._is_plain = all(attribute.is_plain for attribute in needed)
         self._left_out = {
             column: attribute.left_out
             for column, attribute in enumerate(attributes)
@@ -221,7 +221,7 @@ class _Rows:
         self._nominal = [(np.array(group), allowed) for allowed, group in columns.items()]
 
     def read(self, block: Block) -> TableBlock:
-        """Return the rows of a block, and what tells the line of each."""
+        """Return the rows of a block, and a function from a row to its line number."""
         values = self._at_once(block.text) if self._is_plain else None
         rows = self._by_lines(block) if values is None else values
         return rows, partial(_line_of, block)
@@ -315,7 +315,7 @@ class _Rows:
 
 
 def _line_of(block: Block, row: int) -> int:
-    """Return the number of the line in which a row of the block stands."""
+    """Return the number of the line of a row of the block."""
     filled = [number for number, line in block.lines() if strip_remark(decoded(line))]
     return filled[row]
 
@@ -349,8 +349,8 @@ def _sparse_cells(text: str, n_columns: int) -> dict[int, str]:
 def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     """Write an ARFF file and its Mulan XML file, each whole or not at all.
 
-    Features come first, as numeric attributes, labels last, as {0,1}. The relation's name says so
-    in MEKA's way ("-C -n"), and the names of the labels stand in "<path without .arff>.xml". Rows
+    Features come first, as numeric attributes, labels last, as {0,1}. The relation's name states
+    their number as in MEKA ("-C -n"), and "<path without .arff>.xml" lists their names. Rows
     are sparse where X is. Columns without names are called x0, x1, ... and y0, y1, ... A NaN is
     written as a question mark; numbers are written so that they are read back bit by bit.
 
@@ -374,7 +374,7 @@ def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"ARFF has no word for infinity, but X of {dataset.name!r} holds it; replace it first."
         )
-    # A name that looks like the option would be taken for it.
+    # A name that looks like the option would be read as the option.
     name = writable(dataset.name).replace("-C", "-c")
     head = [f"@relation {quote(f'{name}: -C -{dataset.n_labels}')}", ""]
     head += [f"@attribute {_quoted(name)} numeric" for name in features]

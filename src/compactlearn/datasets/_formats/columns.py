@@ -40,7 +40,7 @@ class KnownColumns:
     labels: tuple[str, ...] = ()
 
 
-#: What a user says of the labels, and what a reader is told.
+#: The labels as a user describes them, and as a reader gets them.
 Labels = str | os.PathLike[str] | int | Sequence[str] | None
 AnyLabels = Labels | KnownColumns
 
@@ -57,7 +57,7 @@ def split_columns(
 
     ``labels`` is a Mulan XML file (as a string it ends in .xml, or .xml.gz and so on), a prefix of
     names, names, a count from the front (n > 0) or from the end (n < 0), or what a model knows.
-    ``unescape`` is applied to a name of the XML file that no column has as it stands.
+    ``unescape`` is applied to a name of the XML file that is not the name of a column unchanged.
     """
     if isinstance(labels, KnownColumns):
         return _columns_of_model(names, labels, set(ignore))

@@ -112,7 +112,7 @@ def split_rows(
         except StopIteration:
             return
         except csv.Error as error:
-            fault = f"its cells cannot be told apart ({error})"
+            fault = f"its cells cannot be separated ({error})"
             break
         if not cells or (len(cells) == 1 and width != 1 and not cells[0].strip()):
             continue
@@ -124,7 +124,7 @@ def split_rows(
     raise DataFileError(
         path,
         f"{fault}. Correct that line of the file; a text that holds the delimiter or a line end "
-        "stands in double quotes.",
+        "must be in double quotes.",
         line=before + reader.line_num,
     )
 
@@ -135,14 +135,14 @@ def _blocks(
     grammar = table_grammar(delimiter)
     blocks = lines.blocks()
     for block in blocks:
-        quoted = b'"' in block.text  # a cell may go on in the next block
+        quoted = b'"' in block.text  # a cell may continue in the next block
         text = block.text.replace(b"\r\n", b"\n")
         values = None if quoted else read_table(grammar, text, len(names))
         if values is not None:
             yield values, partial(_line_of, block)
             continue
-        taken = chain([block], blocks) if quoted else [block]
-        texts = (decoded(line) + "\n" for part in taken for _, line in part.lines())
+        parts = chain([block], blocks) if quoted else [block]
+        texts = (decoded(line) + "\n" for part in parts for _, line in part.lines())
         before, width = block.first_line - 1, len(names)
         rows = split_rows(lines.path, texts, delimiter, before=before, width=width)
         yield from _by_lines(lines.path, rows, names, used)

@@ -23,7 +23,7 @@ class TextColumns:
         None where texts are plain lines.
     tags : str or None
     sep : str
-        What stands between the tags of a cell.
+        Separator between the tags of a cell.
     header : bool
         Whether the columns have names; without them they are called "0", "1" and so on.
     """

@@ -69,11 +69,11 @@ def read(
         Where labels are columns among others (ARFF, CSV, Parquet, Arrow), which these are: a Mulan
         XML file (as a string it ends in .xml), a list of names, the prefix of their names, or their
         number n: the first n columns if n > 0, the last -n if n < 0. None where the file itself
-        says: ARFF of MEKA ("-C n" in the relation's name), or with an XML file of its name beside
-        it, files that compactlearn wrote, and all other formats. Labels keep the order of their
+        says: ARFF of MEKA ("-C n" in the relation's name) or with an XML file of the same name,
+        files that compactlearn wrote, and all other formats. Labels keep the order of their
         columns.
     format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
-        By default the file's name tells, or where it does not, the content.
+        By default found from the file's name, or else from its content.
     limits : Limits, optional
         How far a compressed file may expand.
     **options
@@ -135,7 +135,7 @@ def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[st
 
 
 def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:
-    """Return the format of a file, from its name where that tells, else from its first lines.
+    """Return the format of a file by the ending of its name, or else by its first lines.
 
     >>> format_of("enron.arff.xz")
     'arff'
@@ -165,6 +165,6 @@ def _format_of_content(path: str | os.PathLike[str], limits: Limits | None) -> s
         return "csv"
     raise DataFileError(
         path,
-        "neither its name nor its content tells its format. Pass format= (--input-format on the "
-        f"command line), one of {', '.join(FORMATS)}.",
+        "neither its name nor its content determines its format. Pass format= (--input-format on "
+        f"the command line), one of {', '.join(FORMATS)}.",
     )

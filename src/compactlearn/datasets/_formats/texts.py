@@ -94,9 +94,9 @@ def read_texts(
         ``<https://example.org/1> <https://example.org/2>``, as Annif has them, holds these
         addresses, whatever `sep` is.
     sep : str
-        What stands between the names of a cell.
+        Separator between the names of a cell.
     format : {"csv", "tsv", "jsonl", "parquet", "lines"}, optional
-        By default the file's name tells.
+        By default found from the file's name.
     delimiter : str, optional
         Between cells; by default a tab for TSV, and for CSV whichever of comma, semicolon, tab and
         bar is most frequent in the first line.
@@ -132,7 +132,10 @@ def read_texts(
     """
     path = present(path)
     if not sep:
-        raise ValueError("sep stands between the names of a cell and must be a text, got ''.")
+        raise ValueError(
+            "sep must be a text of at least one character, which separates the names of a cell; "
+            "got ''. Pass for instance ';'."
+        )
     lines = text is None and (format == "lines" or plain_ending(path) not in _BY_ENDING)
     if text is None and (tags is not None or not lines):
         raise ValueError(
@@ -199,7 +202,7 @@ def _read_cells(
         raise DataFileError(
             path,
             f"texts are read from {', '.join(TEXT_FORMATS)}, and "
-            f"{'its name does not tell which it is' if chosen is None else f'not from {chosen!r}'}"
+            f"{'its name has the ending of none' if chosen is None else f'not from {chosen!r}'}"
             ". Pass format (--input-format on the command line), one of these."
             f"{nearest(chosen or '', TEXT_FORMATS)}",
         )

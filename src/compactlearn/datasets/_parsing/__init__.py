@@ -1,1 +1,1 @@
-"""What the readers have in common: files unpacked, text into numbers, rows into one Dataset."""
+"""Shared parts of all readers: unpack files, parse numbers, and assemble rows into a Dataset."""

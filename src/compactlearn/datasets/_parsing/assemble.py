@@ -1,4 +1,4 @@
-"""Blocks of rows into the parts of a file, and into one `Dataset`: what all readers end with."""
+"""Assembly of blocks of rows into the parts of a file and into one `Dataset`."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +29,8 @@ _ENDINGS = (
     *(".arff", ".csv", ".tsv", ".txt", ".parquet", ".svm", ".jsonl", ".ndjson"),
 )
 
-#: Rows of a table with all columns, and what tells the line of a row where there are lines.
+#: Rows of a table with all columns, and a function from a row to its line number (None without
+#: lines).
 TableBlock = tuple[Matrix, Callable[[int], int] | None]
 
 

@@ -36,7 +36,7 @@ _LONGEST_LINE = 1 << 28
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that may come out of a compressed file before it is taken for an attack.
+    """Limits on the expansion of a compressed file, beyond which it is regarded as an attack.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Blocks of text into numbers, without a Python object per number.
+"""Conversion of blocks of text into numbers, without a Python object per number.
 
 A grammar lists which mark (a byte that is no part of a number) may follow which, with or without
 a number in between, and what such a number is. That a block obeys is decided for all of it at
@@ -13,7 +13,7 @@ import numpy as np
 
 __all__ = ["INDEX", "LABEL", "SKIP", "VALUE", "Grammar", "Scan", "read_table", "table_grammar"]
 
-# What may stand between two marks: nothing, or a number with one of three meanings.
+# Between two marks there is nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
 _DOT = ord(".")
 _ODD = b"+-.eE"  # what a number may have besides digits
@@ -25,10 +25,10 @@ _NUMBERS = re.compile(rb"(?:\s|[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+
 
 @dataclass(frozen=True)
 class Scan:
-    """What a block holds, mark by mark."""
+    """Marks and numbers of a block, in their order."""
 
     marks: np.ndarray  # uint8, the byte
-    roles: np.ndarray  # uint8, what stands before it: SKIP, VALUE, INDEX or LABEL
+    roles: np.ndarray  # uint8, what is before it: SKIP, VALUE, INDEX or LABEL
     numbers: np.ndarray  # int64 or float64, one for each role but SKIP
 
     def of(self, role: int) -> np.ndarray:
@@ -47,9 +47,9 @@ class Scan:
 
 
 class Grammar:
-    """Which marks may follow which.
+    """Rules for which marks may follow which.
 
-    A rule is the mark before, "0" if a number stands between, and the mark; its value is SKIP or
+    A rule is the mark before, "0" if a number is between, and the mark; its value is SKIP or
     the role of the number. What is not listed is not allowed.
 
     >>> pairs = Grammar({"\\n0:": INDEX, ":0 ": VALUE, ":0\\n": VALUE, " 0:": INDEX})
