@@ -1,7 +1,7 @@
-"""What is reached on one data set with nothing to set, beside what others would use.
+"""A comparison on one data set: the automatic search, baselines, and single predictions.
 
-The scores are those of a spec in ``data/``, run as any other. Beside them, some rows that a model
-had not met: the labels that it gives them, the true ones, and the words that speak for each.
+The scores are those of a spec in ``data/``, run like any other. Some held-out rows are shown with
+their predicted and true labels, and the words with the largest terms of each score.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from compactlearn_bench.spec.reading import Override, Spec, parse_spec
 
 __all__ = ["Demo", "Guess", "Mail", "demonstrate", "explained", "label_words", "spec"]
 
-#: A glance: fewer rows and trees, one penalty, and of Auto the first model alone.
+#: Settings of --quick: fewer rows and trees, one penalty, and only the first model of Auto.
 _QUICK: Mapping[str, Any] = {"trees": 10, "Cs": [0.1], "alphas": [100.0], "time_budget": 0.1}
 _QUICK_ROWS = 400
 N_MAILS, N_WORDS = 5, 3
@@ -36,7 +36,7 @@ N_MAILS, N_WORDS = 5, 3
 
 @dataclass(frozen=True)
 class Guess:
-    """A label that was predicted, and the words that speak for it most."""
+    """A predicted label, and the words with its largest terms."""
 
     label: str
     words: tuple[str, ...]
@@ -45,7 +45,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Mail:
-    """A row that the model had not met."""
+    """A held-out row with its predicted and true labels."""
 
     row: int
     guesses: tuple[Guess, ...]
@@ -60,27 +60,27 @@ class Mail:
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What came out."""
+    """Scores of all methods, and predictions for some held-out rows."""
 
     spec: Spec
     results: Results
-    training_seconds: Mapping[str, float]  # of choosing and fitting, the mean over the folds
+    training_seconds: Mapping[str, float]  # of search and fit, the mean over the folds
     data: Dataset
     mails: tuple[Mail, ...]
     seconds: float
 
     @property
     def methods(self) -> list[str]:
-        """Their names, in the order of the table."""
+        """Names of the methods, in the order of the table."""
         return [method.shown for method in self.spec.methods]
 
     @property
     def n_rows(self) -> int:
-        """How many of the data set's are used."""
+        """Number of rows used."""
         return self.spec.datasets[0].rows or self.data.n_samples
 
     def settings(self, method: str) -> Mapping[str, Any]:
-        """What the cells of a method were asked."""
+        """Return the settings of a method's cells."""
         return next(cell.settings for cell in cells_of(self.spec) if cell.method == method)
 
     def score(self, method: str, metric: str) -> Score:
@@ -91,13 +91,13 @@ class Demo:
             raise RunError(f"The demo has no score of {method}: {reason}.")
         return found
 
-    def numbers(self, method: str) -> float:
-        """How many the model keeps to predict, the mean over the folds."""
+    def n_parameters(self, method: str) -> float:
+        """Return the number of parameters of a method's model, the mean over the folds."""
         return float(np.mean(self.score(method, "average_precision").sizes))
 
 
 def spec(n_folds: int | None = None, seed: int = 0, *, quick: bool = False) -> Spec:
-    """What is run; by default on as many folds as the file says."""
+    """Return the specification of the demo; the number of folds is the file's by default."""
     found = parse_spec(_read("demo_tags"))
     found = replace(found, folds=found.folds if n_folds is None else n_folds, seed=seed)
     if not quick:
@@ -109,7 +109,7 @@ def spec(n_folds: int | None = None, seed: int = 0, *, quick: bool = False) -> S
 def demonstrate(
     spec: Spec, store: Store, *, workers: int = 1, on_event: OnEvent | None = None
 ) -> Demo:
-    """Run the spec, as far as the store has no records of it, and look at some rows."""
+    """Run the cells of the spec that the store lacks, and explain some held-out rows."""
     start = time.perf_counter()
     run(spec, store, workers=workers, on_event=on_event)
     cells = cells_of(spec)
@@ -127,7 +127,7 @@ def demonstrate(
 
 
 def label_words() -> dict[str, str]:
-    """What the codes of enron's labels stand for.
+    """Return the meaning of each code of enron's labels.
 
     >>> label_words()["C.C6"]
     "California's energy crisis"
@@ -151,7 +151,7 @@ def _training_seconds(records: Sequence[Record]) -> dict[str, float]:
 
 
 def _first_mails(data: Dataset, cell: Cell) -> tuple[Mail, ...]:
-    """The first of the test rows of a fold, whatever they are."""
+    """Return the first test rows of a fold, explained."""
     used, train, test = fold_rows(cell, data.n_samples)
     # Linear, so that a score is a sum over words; with its default size and a logistic decoder.
     model = CMLLClassifier(decoder="logistic").fit(data.X[used[train]], data.Y[used[train]])
@@ -159,7 +159,7 @@ def _first_mails(data: Dataset, cell: Cell) -> tuple[Mail, ...]:
 
 
 def explained(model: Any, data: Dataset, rows: NDArray[np.intp]) -> tuple[Mail, ...]:
-    """What a model says of these rows, and why: the words that speak for a label most."""
+    """Return the predicted and true labels of rows, with the words of the largest terms."""
     assert data.label_names is not None
     means = label_words()
     labels = [means.get(name, name) for name in data.label_names]

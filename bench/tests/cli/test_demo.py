@@ -19,15 +19,17 @@ def test_demo_shows_scores_sizes_and_mails(monkeypatch, capsys):
     assert "enron: 400 e-mails, 1001 words, 53 labels; 2 folds, seed 3" in plain
     for method in ("Auto", "ridge", "one-vs-rest", "random forest"):
         assert re.search(rf"│ {method} +│ +0\.\d{{3}} ± 0\.\d{{3}} │", out), method
-    for method in ("ridge", "Auto, 20 %", "Auto, 10 %", "Auto, 5 %"):
+    for method in ("ridge", "Auto, 20 %", "Auto, 10 %"):
         assert re.search(rf"│ {method} +│ █+ +│ +\d+% │ +0\.\d{{3}} │", out), method
     for words in (
         "Random forest: 10 trees",
         "the best of 1 penalties",
-        "--quick takes the first model",
+        "with --quick the first model",
     ):
         assert words in plain
     assert re.search("[✓✗] [a-zA-Z' ]+: [a-z0-9]+, [a-z0-9]+", out)
+    assert re.search(r"Average precision: Auto 0\.\d{3}; [a-z -]+, the best of 3 baselines", plain)
+    assert re.search(r"With \d+% of ridge's parameters Auto has 0\.\d{3}, ridge 0\.\d{3}\.", plain)
     assert "AutoCompactClassifier().fit(X, Y)" in out
 
 

@@ -1,4 +1,4 @@
-"""`compactlearn demo`: the library's case on one real data set, in a minute."""
+"""`compactlearn demo`: a comparison on one real data set, in a minute."""
 
 import tempfile
 from collections.abc import Mapping
@@ -22,16 +22,16 @@ from compactlearn_bench.report.tables.names import title
 
 __all__ = ["demo"]
 
-_YARDSTICK = "ridge"
-_BAR = 40  # characters for all numbers of a plain linear model
+_LINEAR = "ridge"
+_BAR = 40  # characters for all parameters of a plain linear model
 _NEXT = """\
 Your own rows: X (N, D), an array, a sparse matrix or a data frame, and labels Y (N, M) of 0 and 1.
 
     from compactlearn import AutoCompactClassifier
-    model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the numbers
+    model = AutoCompactClassifier().fit(X, Y)   # size_budget=0.1: a tenth of the parameters
     labels, probabilities = model.predict(X_new), model.predict_proba(X_new)
 
-Texts and tags: docs/results/text.md. The paper's own tables: docs/results/paper.md."""
+Texts and tags: docs/tutorials/texts-to-tags.md. More comparisons: docs/results/index.md."""
 
 
 def demo(
@@ -49,7 +49,7 @@ def demo(
 ) -> None:
     """Tag e-mails with default settings, compare with tuned baselines, and trade size for accuracy.
 
-    Enron's e-mails, on folds that no model has met.
+    Enron's e-mails, on held-out folds.
     """
     if jobs == 0:
         raise typer.BadParameter("--jobs must be a number of processes, or -1; got 0")
@@ -84,15 +84,15 @@ def _show(result: Demo, console: Console) -> None:
 
 
 def _scores(result: Demo) -> Table:
-    """Auto beside its rivals, on rows that none of them has met."""
+    """Return the scores of Auto and its baselines on held-out rows."""
     asked = {method: result.settings(method) for method in result.methods}
     table = Table(
-        title="Nothing to set, beside tuned rivals",
+        title="Auto with default settings, and tuned baselines",
         caption=(
             f"Auto is AutoCompactClassifier(){_bound(asked['Auto'])}. Ridge: the best of "
             f"{len(asked['ridge']['alphas'])} penalties; one-vs-rest logistic regression: of "
             f"{len(asked['one-vs-rest']['Cs'])}; by {result.spec.inner_folds} inner folds of the "
-            "training rows. All three have a threshold that is tuned for micro-F1. Random forest: "
+            "training rows. All three have a threshold tuned for micro-F1. Random forest: "
             f"{asked['random forest']['trees']} trees and its own rule, 0.5."
         ),
         title_justify="left",
@@ -101,16 +101,16 @@ def _scores(result: Demo) -> Table:
     table.add_column("", overflow="fold")
     for metric in result.spec.metrics:
         table.add_column(f"{title(metric)} {arrow(metric)}", justify="right", overflow="fold")
-    for name in ("numbers kept", "seconds"):
+    for name in ("parameters", "seconds"):
         table.add_column(name, justify="right", overflow="fold")
     for method in result.methods:
-        if "," in method:  # those of a bounded size have a table of their own
+        if "," in method:  # models with a size budget have a table of their own
             continue
         scores = [result.score(method, metric) for metric in result.spec.metrics]
         table.add_row(
             method,
             *(f"{score.mean:.3f} ± {score.std:.3f}" for score in scores),
-            f"{result.numbers(method):,.0f}",
+            f"{result.n_parameters(method):,.0f}",
             f"{result.training_seconds[method]:.1f}",
         )
     return table
@@ -118,45 +118,40 @@ def _scores(result: Demo) -> Table:
 
 def _bound(asked: Mapping[str, Any]) -> str:
     seconds = asked.get("time_budget")
-    return "" if seconds is None else f", of which --quick takes the first model, {seconds:g} s"
+    return "" if seconds is None else f", with --quick the first model of {seconds:g} s"
 
 
 def _bars(result: Demo) -> Table:
-    """Accuracy against size: a bar is as long as the model is large."""
+    """Return accuracy against size, with a bar as long as the model is large."""
     table = Table(
         title="Accuracy against size",
         caption=(
-            "Auto, 10 %: size_budget=0.1, at most a tenth of the features times labels that ridge "
-            "keeps; here the first model of that size, where with more time it tries several. "
-            "Without a bound Auto takes what is best, here "
-            f"{result.numbers('Auto'):,.0f} numbers."
+            "Auto, 10 %: AutoCompactClassifier(size_budget=0.1), which selects the best of several "
+            "models with at most a tenth of features times labels. Without a budget Auto has "
+            f"{result.n_parameters('Auto'):,.0f} parameters."
         ),
         title_justify="left",
         caption_justify="left",
     )
     table.add_column("", overflow="fold")
-    table.add_column("numbers kept", overflow="fold")
+    table.add_column("parameters", overflow="fold")
     table.add_column("", justify="right", overflow="fold")
     table.add_column("average precision", justify="right", overflow="fold")
-    table.add_column(f"beside {_YARDSTICK}", justify="right", overflow="fold")
-    whole = result.numbers(_YARDSTICK)
-    at = _precision(result, _YARDSTICK)
+    whole = result.n_parameters(_LINEAR)
     for method in _by_size(result):
-        share = result.numbers(method) / whole
-        own = _precision(result, method)
-        beside = "" if method == _YARDSTICK else f"{own - at:+.3f}"
+        share = result.n_parameters(method) / whole
         bar = "█" * max(1, round(_BAR * share))
-        table.add_row(method, bar, f"{share:.0%}", f"{own:.3f}", beside)
+        table.add_row(method, bar, f"{share:.0%}", f"{_precision(result, method):.3f}")
     return table
 
 
 def _mails(found: tuple[Mail, ...]) -> Table:
-    """Labels by name, and the words that speak for them."""
+    """Return predicted labels by name, with the words of the largest terms."""
     table = Table(
         title="The first e-mails of the first test fold",
         caption=(
-            "By CMLLClassifier(decoder='logistic'), a linear model: of each label the words with "
-            "the largest part in its score. ✓ right, ✗ wrong."
+            "By CMLLClassifier(decoder='logistic'), a linear model: for each label the words with "
+            "the largest terms of its score. ✓ right, ✗ wrong."
         ),
         title_justify="left",
         caption_justify="left",
@@ -175,22 +170,22 @@ def _mails(found: tuple[Mail, ...]) -> Table:
 
 
 def _summary(result: Demo) -> str:
-    """The facts to take away, in words, whichever way they point."""
-    rivals = [name for name in result.methods if not name.startswith("Auto")]
-    best = max(rivals, key=lambda name: _precision(result, name))
-    small = min(result.methods, key=result.numbers)
-    lead = _precision(result, "Auto") - _precision(result, best)
-    cost = _precision(result, small) - _precision(result, _YARDSTICK)
-    share = result.numbers(small) / result.numbers(_YARDSTICK)
+    """Return what the two tables show, in two sentences."""
+    baselines = [name for name in result.methods if not name.startswith("Auto")]
+    best = max(baselines, key=lambda name: _precision(result, name))
+    small = min(result.methods, key=result.n_parameters)
+    share = result.n_parameters(small) / result.n_parameters(_LINEAR)
     return (
-        f"In average precision Auto is {lead:+.3f} beside the best of the others, {best}; with "
-        f"{share:.0%} of the numbers of {_YARDSTICK} it is {cost:+.3f} beside {_YARDSTICK}."
+        f"Average precision: Auto {_precision(result, 'Auto'):.3f}; {best}, the best of "
+        f"{len(baselines)} baselines, {_precision(result, best):.3f}. With {share:.0%} of "
+        f"{_LINEAR}'s parameters Auto has {_precision(result, small):.3f}, {_LINEAR} "
+        f"{_precision(result, _LINEAR):.3f}."
     )
 
 
 def _by_size(result: Demo) -> list[str]:
-    names = [name for name in result.methods if name.startswith("Auto,") or name == _YARDSTICK]
-    return sorted(names, key=result.numbers, reverse=True)
+    names = [name for name in result.methods if name.startswith("Auto,") or name == _LINEAR]
+    return sorted(names, key=result.n_parameters, reverse=True)
 
 
 def _precision(result: Demo, method: str) -> float:
