@@ -4,7 +4,8 @@
     python bench/figures.py --check          # status 1 where figure and records differ
 
 Shown is what a bound on its size costs `AutoCompactClassifier`: its average precision as a share of
-that of tuned ridge, against its numbers as a share of ridge's, one line for each data set.
+that of tuned ridge, against its number of parameters as a share of ridge's. One line for each data
+set.
 """
 
 import argparse
@@ -63,8 +64,10 @@ def curves(records: Iterable[Record]) -> list[Curve]:
         scores = [found.score(dataset, name, "average_precision") for name in sorted(bounded)]
         known = [score for score in scores if score is not None]
         if whole is not None and known:
-            numbers = np.mean(whole.sizes)
-            pairs = sorted((np.mean(one.sizes) / numbers, one.mean / whole.mean) for one in known)
+            n_parameters = np.mean(whole.sizes)
+            pairs = sorted(
+                (np.mean(one.sizes) / n_parameters, one.mean / whole.mean) for one in known
+            )
             sizes, scores = zip(*pairs, strict=True)
             drawn.append(Curve(dataset, tuple(map(float, sizes)), tuple(map(float, scores))))
     return sorted(drawn, key=lambda curve: -curve.scores[0])
@@ -105,9 +108,9 @@ def drawing(drawn: Sequence[Curve]) -> str:
             parts.append(line(across(share), TOP, across(share), BOTTOM))
             parts.append(label(across(share), BOTTOM + 18, f"{share:.0%}", anchor="middle"))
     parts.append(line(LEFT, up(1.0), RIGHT, up(1.0), kind="ink", width=1.5))
-    parts.append(label(LEFT + 6, up(1.0) - 6, "tuned ridge, all its numbers", soft=False))
+    parts.append(label(LEFT + 6, up(1.0) - 6, "tuned ridge, all its parameters", soft=False))
     middle = (LEFT + RIGHT) / 2
-    parts.append(label(middle, HEIGHT - 14, "numbers kept, ridge = 100%", anchor="middle"))
+    parts.append(label(middle, HEIGHT - 14, "number of parameters, ridge = 100%", anchor="middle"))
     turned = (TOP + BOTTOM) / 2
     parts.append(label(18, turned, "average precision, ridge = 1", anchor="middle", turn=-90))
     for style, curve in enumerate(drawn):
@@ -129,7 +132,8 @@ def _curve(curve: Curve, style: int, across: Scale, up: Scale) -> str:
     )
     points = [
         point(
-            marker(x, y, style), f"{curve.dataset}: {size:.1%} of the numbers, {score:.3f} of ridge"
+            marker(x, y, style),
+            f"{curve.dataset}: {size:.1%} of the parameters, {score:.3f} of ridge",
         )
         for (x, y), size, score in zip(places, curve.sizes, curve.scores, strict=True)
     ]

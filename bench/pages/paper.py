@@ -30,7 +30,7 @@ def enron() -> Parts:
         cells = [f"{cell.mean:.3f} ± {cell.std:.3f}" for cell in row]
         yield [title, *cells, *[""] * (4 - len(cells))]
     sizes = [f"{np.mean(cell.sizes):,.0f}" for cell in fair.values()]
-    yield ["numbers that the last keeps, mean of the folds", *sizes]
+    yield ["parameters of the last, mean of the folds", *sizes]
 
 
 @table

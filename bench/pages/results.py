@@ -138,10 +138,10 @@ def auto_whole(record: Record) -> Parts:
 
 @table
 def auto_sizes() -> Parts:
-    """Average precision and share of ridge's numbers, under bounds on the size."""
+    """Return average precision and share of ridge's parameters under size budgets."""
     found = compared("sizes")
     entries = found.entries
-    yield ["average precision (numbers, of ridge's)", *entries]
+    yield ["average precision (share of ridge's parameters)", *entries]
     for dataset in found.datasets:
         scores = [found.found.score(dataset, entry, "average_precision") for entry in entries]
         whole = scores[0]
@@ -179,7 +179,13 @@ def equal_size() -> Parts:
         "Random P": "random P",
     }
     names = [*(f"{name}, CMLL's size" for name in titles), "ORI"]
-    yield ["", "numbers, at most", "of ridge's", *titles.values(), "ridge, all its numbers"]
+    yield [
+        "",
+        "parameters, at most",
+        "share of ridge's",
+        *titles.values(),
+        "ridge, all its parameters",
+    ]
     for dataset in sorted(found.datasets, key=dataset_order):
         scores = [found.score(dataset, name, "average_precision") for name in names]
         if any(score is None for score in scores):

@@ -33,15 +33,15 @@ def decoder_choice(record: Record) -> Parts:
 
 @table
 def small_models(record: Record) -> Parts:
-    """Directions to keep where few numbers may be kept."""
+    """Return the best kind of codes under a bound on the number of parameters."""
     titles = {
         "reduced_rank": "CPLST",
         "kept": "CMLL, features kept",
         "krylov": 'CMLL, "krylov"',
         "projected": "CMLL, projected",
     }
-    head = ["data", "numbers, of a ridge's", "codes"]
-    yield [*head, *titles.values(), "ridge, all its numbers"]
+    head = ["data", "parameters (share of ridge's)", "codes"]
+    yield [*head, *titles.values(), "ridge, all its parameters"]
     for row in record["measurements"]:
         for size in row["sizes"]:
             line = [row["data"], f"{size['numbers']:,} ({size['share']:.0%})", f"{size['rank']}"]

@@ -25,7 +25,7 @@ SPEC = {
         {"name": "Auto"},
     ],
 }
-# Mean score and numbers of each; on flags ridge has none.
+# Mean score and number of parameters of each; on flags ridge has none.
 FOUND = {
     "Ridge": (0.5, 1000),
     "Auto, 5 %": (0.45, 50),
@@ -77,10 +77,12 @@ def test_the_figure_is_well_formed_and_has_its_values(figures, records):
     text = figures.drawing(figures.curves(records))
     root = ET.fromstring(text)
     titles = [node.text for node in root.iter() if node.tag.endswith("title")]
-    assert "enron: 5.0% of the numbers, 0.900 of ridge" in titles
+    assert "enron: 5.0% of the parameters, 0.900 of ridge" in titles
     assert len(titles) == 4
     labels = [node.text for node in root.iter() if node.tag.endswith("text")]
-    assert {"enron", "emotions", "5%", "20%", "100%", "tuned ridge, all its numbers"} <= set(labels)
-    assert any("numbers kept" in word for word in labels)
+    assert {"enron", "emotions", "5%", "20%", "100%", "tuned ridge, all its parameters"} <= set(
+        labels
+    )
+    assert any("number of parameters" in word for word in labels)
     assert any("average precision" in word for word in labels)
     assert "prefers-color-scheme: dark" in text

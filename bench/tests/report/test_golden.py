@@ -16,32 +16,32 @@ from compactlearn_bench.report import render_html, summary_markdown, to_csv, to_
 BENCH = Path(__file__).resolve().parents[2]
 DIGESTS = {
     "related/records.jsonl.xz": {
-        "html": "bc29b0eb88a0f944",
+        "html": "63662e69d6083b5c",
         "csv": "0f3a3ab9b001c175",
         "latex": "26b7ecf5afc3b653",
         "markdown": "25665e8dde2a2130",
-        "svg": "0e5ea015702e7cfa",
+        "svg": "0330c539d12801d5",
     },
     "auto/records.jsonl.xz": {
-        "html": "441cb787d9cc3f6a",
+        "html": "0d84bbe4188481cb",
         "csv": "dc2e4d435e47b2e3",
         "latex": "daf520f5c65bc78a",
         "markdown": "542880cc0364e7e0",
-        "svg": "053cfeb2fc18876c",
+        "svg": "96ac66e23b871d1b",
     },
     "paper/figures.jsonl.xz": {
-        "html": "efe5e2a8db24c362",
+        "html": "03363d773954cbb4",
         "csv": "25a4a8dbe9d1b28c",
         "latex": "ba0274454c587813",
         "markdown": "83820048d544c5e8",
-        "svg": "e449a16d938479e8",
+        "svg": "3e0f530a1e7802c6",
     },
     "paper/printed.jsonl.xz": {
-        "html": "15a6e89d31a480e5",
+        "html": "018dd7a126b575df",
         "csv": "f1eb88883932f7c3",
         "latex": "b4f20d1e266f260e",
         "markdown": "b9559bad54dc42a0",
-        "svg": "c51c52133418f336",
+        "svg": "d907d7bddab766fb",
     },
 }
 

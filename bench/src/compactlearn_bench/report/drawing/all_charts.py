@@ -30,7 +30,7 @@ _FARTHEST = 10.0  # deviations; a published 0.0003 would leave no room for the o
 
 
 def make_charts(results: Results, *, times: bool = True, metric: str = METRIC) -> list[Chart]:
-    """Every figure that the records have the numbers for.
+    """Return every figure that the records have results for.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _size_charts(results: Results, metric: str) -> list[Chart]:
     values = {
         (dataset, method): (
             float(sum(score.sizes)) / len(score.sizes),
-            f"{sum(score.sizes) / len(score.sizes):,.0f} numbers",
+            f"{sum(score.sizes) / len(score.sizes):,.0f} parameters",
         )
         for dataset in results.datasets
         for method in results.methods
@@ -197,7 +197,7 @@ def _size_charts(results: Results, metric: str) -> list[Chart]:
         values,
         "size",
         "Model size",
-        "numbers kept to predict",
+        "number of parameters",
         f"Numbers that the model reported for {title(metric).lower()} keeps to predict, mean over "
         "the folds; a dot is a data set, the bar their median.",
     )

@@ -12,7 +12,7 @@ __all__ = ["describe", "is_compact", "legend"]
 
 #: Words behind a comma or slash that need more words.
 _VARIANTS: Mapping[str, str] = {
-    "CMLL's size": "no more numbers in the model than CMLL keeps by itself",
+    "CMLL's size": "at most as many parameters as CMLL by itself",
     "landmarks": "the kernel is approximated from some rows (Nystroem)",
 }
 #: CMLL, its variants and their kernel versions compress both sides together.
