@@ -35,7 +35,7 @@ from compactlearn.compact._compression import (
     lightened,
 )
 from compactlearn.compact._empty_rows import base_scores, with_base_scores
-from compactlearn.compact._inputs import taken
+from compactlearn.compact._inputs import select_rows
 from compactlearn.compact._label_output import DenseScores, describe
 from compactlearn.core._left_out import leave_out
 from compactlearn.core._params import (
@@ -300,7 +300,7 @@ compression_, n_features_in_, feature_names_in_
         describe(self, labels, left)
         groups = check_groups(groups, n_given)
         counted = rows_that_count(targets, weights)
-        X, targets, weights = taken(X, targets, weights, counted)
+        X, targets, weights = select_rows(X, targets, weights, counted)
         targets, n_rows = with_absent(targets), X.shape[0]
         if groups is not None and counted is not None:
             groups = np.asarray(groups)[counted]
