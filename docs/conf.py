@@ -1,4 +1,4 @@
-"""How Sphinx makes the documentation site of the pages in this folder (`make docs`)."""
+"""Sphinx configuration of the documentation site (`make docs`)."""
 
 import sys
 from pathlib import Path
@@ -36,7 +36,7 @@ numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 
-smartquotes = False  # "auto" is a value, and is typed as it stands
+smartquotes = False  # "auto" is a value, and is typed with straight quotes
 highlight_language = "text"
 pygments_dark_style = "github-dark"
 copybutton_prompt_text = r">>> |\.\.\. "

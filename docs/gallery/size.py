@@ -1,8 +1,8 @@
-"""What accuracy costs in size
+"""Accuracy against size
 
 A compact model of $m$ codes keeps about $m (D + M)$ numbers, where a plain linear model keeps
 $D M$. This script draws accuracy against that size for three ways to choose codes, on the e-mails
-that come with the package, beside a ridge regression with all its numbers.
+that come with the package, compared with a ridge regression with all its parameters.
 """
 
 import plotly.graph_objects as go

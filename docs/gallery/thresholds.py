@@ -1,7 +1,7 @@
 """Where to cut: thresholds and what they decide
 
 Scores become labels by a threshold. This script draws three measures against it, and marks the one
-that the model has tuned for itself on rows that were new to it.
+that the model has tuned for itself on held-out rows.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from compactlearn.metrics import macro_f1, micro_f1
 
 train, test = load("enron").split()
 model = CMLLClassifier(decoder="logistic", threshold="f1").fit(train.X, train.Y)
-chances = model.predict_proba(test.X)
+probabilities = model.predict_proba(test.X)
 
 # %%
 # The model's scores are log-odds, and so is its threshold. As a probability it is
@@ -26,9 +26,9 @@ print(f"{tuned:.3f}")
 # is half of that F1. At one half fewer labels are predicted than there are.
 
 cuts = np.linspace(0.02, 0.9, 45)
-micro = [micro_f1(test.Y, chances > cut) for cut in cuts]
-macro = [macro_f1(test.Y, chances > cut) for cut in cuts]
-share = [(chances > cut).sum() / test.Y.sum() for cut in cuts]
+micro = [micro_f1(test.Y, probabilities > cut) for cut in cuts]
+macro = [macro_f1(test.Y, probabilities > cut) for cut in cuts]
+share = [(probabilities > cut).sum() / test.Y.sum() for cut in cuts]
 
 figure = go.Figure()
 figure.add_scatter(x=cuts, y=micro, name="micro-F1")

@@ -6,7 +6,7 @@ docstring, but not in its literals and examples, the underscore is protected.
 
 import re
 
-# Two backquotes open and close a literal, one a role: what stands between is left alone.
+# Two backquotes open and close a literal, one a role: the text between is not changed.
 PIECE = re.compile(r"(``.*?``|`[^`]*`_*)")
 ATTRIBUTE = re.compile(r"(?<![\w\\])(\w+)_(?!\w)")
 

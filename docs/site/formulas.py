@@ -7,7 +7,7 @@ from docutils.nodes import SkipNode
 from docutils.utils.math.latex2mathml import tex2mathml
 
 # A transpose is a plain T, which every font has at the right height; bars stay as high as the line,
-# also those of which a power is taken.
+# also those with an exponent.
 PLAIN = {
     "<mi>\u22a4</mi>": '<mi mathvariant="normal">T</mi>',
     "<mo>\u2016</mo>": '<mo stretchy="false">\u2016</mo>',

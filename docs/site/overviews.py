@@ -1,4 +1,4 @@
-"""Pages that stand below another in the table of contents.
+"""Pages below another page in the table of contents.
 
 An overview is plain Markdown, with links for people. What its folder holds is added to the contents
 here, so that a new page needs no line anywhere else.

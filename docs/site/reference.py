@@ -104,7 +104,7 @@ def description(package, name, thing):
 
 
 def constant(thing):
-    """What a constant holds; those with a value that fits on a line show it."""
+    """Describe a constant, with its value if it fits on a line."""
     shown = repr(thing)
     return f"``{shown}``" if len(shown) < 400 else f"A ``{type(thing).__name__}``."
 
@@ -126,7 +126,7 @@ def write(app):
 
 
 def skip(app, what, name, obj, skip, options):
-    """What scikit-learn and Python bring to a class is described by them."""
+    """Skip members that scikit-learn and Python define and describe."""
     target = obj.fget if isinstance(obj, property) else obj
     module = getattr(target, "__module__", None) or ""
     return None if module.startswith("compactlearn") else True
