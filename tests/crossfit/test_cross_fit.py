@@ -356,7 +356,7 @@ def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
     assert len(folds) == N_FOLDS
     for fold, part in enumerate(folds):
         held = found.folds.number == fold
-        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        np.testing.assert_array_equal(part.rows, np.flatnonzero(held))
         # The groups keep the folds they had among all rows.
         others = groups[~held]
         own = honest_of(clone(model), X[~held], Y[~held], groups=others)
@@ -401,7 +401,7 @@ def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
     assert len(folds) == N_HELD_OUT
     for fold, part in enumerate(folds):
         held = found.folds.number == fold
-        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        np.testing.assert_array_equal(part.rows, np.flatnonzero(held))
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
             others = ~held & (X != row).any(axis=1)

@@ -146,7 +146,7 @@ def test_decoder_and_threshold_come_from_honest_codes(
         S = np.empty(Y.shape)
         for part in folds:
             other = learn(part.train, strength)
-            S[part.held] = part.codes @ other.coefficients + other.intercept
+            S[part.rows] = part.codes @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
 
@@ -387,7 +387,7 @@ def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
         S = np.empty(Y.shape)
         for part in folds:
             other = learn(part.train, strength)
-            S[part.held] = part.codes @ other.coefficients + other.intercept
+            S[part.rows] = part.codes @ other.coefficients + other.intercept
         S = S[rows]
     how = "f1" if threshold == "auto" else threshold
     expected = tune(how, lambda labels: S[:, labels], sp.csr_array(Y[rows].astype(float)), None)
