@@ -100,7 +100,7 @@ def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, thre
 
 
 @pytest.fixture
-def honest_of(monkeypatch):
+def cross_fit_of(monkeypatch):
     seen = []
 
     class Kept(CrossFit):
@@ -121,25 +121,25 @@ def honest_of(monkeypatch):
 @pytest.mark.parametrize("threshold", TUNED)
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign"])
-def test_decoder_and_threshold_come_from_honest_codes(
-    name, decoder, threshold, weighted, honest_of
+def test_decoder_and_threshold_come_from_out_of_fold_codes(
+    name, decoder, threshold, weighted, cross_fit_of
 ):
-    """The decoder from all honest codes; the threshold from scores no decoder has seen either."""
+    """The decoder is learnt from all out-of-fold codes, the threshold from out-of-fold scores."""
     X, Y = make_data(60, seed=2)
     w = np.random.default_rng(2).uniform(0.3, 2.0, size=60) if weighted else None
     model = made(name, decoder=decoder, threshold=threshold)
-    honest = honest_of(model, X, Y, sample_weight=w)
+    cross_fit = cross_fit_of(model, X, Y, sample_weight=w)
     if decoder == "linear":
-        S = honest.scores().columns(slice(0, 5))
+        S = cross_fit.scores().columns(slice(0, 5))
     else:
-        folds = list(honest.held_out_folds())
+        folds = list(cross_fit.held_out_folds())
         judges = folds[:N_HELD_OUT]
         if decoder == "learned":
             strength = choose_share(judges)
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty(judges), learn_logistic_decoder
-        whole = learn(honest.data(), strength)
+        whole = learn(cross_fit.data(), strength)
         assert model.decoding_.penalty == pytest.approx(whole.penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
@@ -365,24 +365,24 @@ def large(monkeypatch):
 @pytest.mark.parametrize("threshold", ["auto", *TUNED])
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
-def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
-    """Decoder and threshold by the same rules, from three folds; one judges."""
+def test_large_problems_have_few_folds(name, decoder, threshold, cross_fit_of):
+    """Decoder and threshold follow the same rules with three folds, one of which judges."""
     X, Y = make_data(60, seed=31)
     model = made(name, decoder=decoder, threshold=threshold)
-    honest = honest_of(model, X, Y)
-    np.testing.assert_array_equal(np.unique(honest.folds.number), [0, 1, 2])
+    cross_fit = cross_fit_of(model, X, Y)
+    np.testing.assert_array_equal(np.unique(cross_fit.folds.number), [0, 1, 2])
     count = 3 if threshold == "per-label" else 1
-    rows = honest.scored(count)
+    rows = cross_fit.scored(count)
     if decoder == "linear":
-        S = honest.scores(count).columns(slice(0, 5))
+        S = cross_fit.scores(count).columns(slice(0, 5))
     else:
-        folds = list(honest.held_out_folds(count))
+        folds = list(cross_fit.held_out_folds(count))
         if decoder == "learned":
             strength = choose_share(folds[:1])
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size
-        whole = learn(honest.data(), strength)
+        whole = learn(cross_fit.data(), strength)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         S = np.empty(Y.shape)
         for part in folds:

@@ -1,12 +1,12 @@
-"""Nothing that has seen a row's labels takes part in its out-of-fold score, whoever made it.
+"""Out-of-fold scores of every estimator depend on no model that has seen the row's labels.
 
-Two statements about every consumer. Other labels of the rows of one fold leave the out-of-fold
-scores of exactly these rows as they are, to the bit, and change others. And copies of a row are
-never divided between the training and the held-out part.
+Two properties are tested for each estimator. Changing the labels of the rows of one fold leaves the
+out-of-fold scores of exactly these rows unchanged, to the bit, and changes others. And copies of a
+row are never divided between the training and the held-out part.
 
-What is *selected* by out-of-fold scores (penalties, thresholds, settings that go on) is selected by
-all of them, and held fixed here. What is learnt *from* such scores, a few numbers that all labels
-share, comes after them: the last stage of a shortlist, and how scores are read as probabilities.
+Values *selected* by out-of-fold scores (penalties, thresholds, settings that survive racing) depend
+on all of them, and are fixed here. Values learnt *from* such scores, a few numbers that all labels
+share, come after them: the last stage of a shortlist, and the calibration of probabilities.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ SEARCHES = {
 
 @pytest.fixture
 def judged(monkeypatch):
-    """What validation rows are judged by: these rows, and their scores in a setting."""
+    """Record the validation rows and their scores in each setting."""
     seen = []
 
     class Recorded(crossval.FoldJudge):

@@ -17,25 +17,25 @@ from compactlearn.decoding._logistic import (
 
 
 def data_of(U, Y, w=None, linear=None):
-    """Rows whose scores are those of the linear decoder; without one, nothing but frequencies."""
+    """Return rows with the scores of the linear decoder; without one, scores of zero."""
     linear = np.zeros((U.shape[1], Y.shape[1])) if linear is None else linear
     w = np.ones(len(U)) if w is None else w
     return DecoderData(U, sp.csr_array(Y), w, linear, lambda labels: (U @ linear)[:, labels])
 
 
 def held_out_of(U, Y, w, folds, linear=None, codes=None):
-    """Each fold in the part of new rows, of which the codes may be others than those of U."""
+    """Yield each fold as held-out rows; their ``codes`` may differ from U."""
     Y, w = sp.csr_array(Y), np.ones(len(U)) if w is None else w
     codes = U if codes is None else codes
     for fold in np.unique(folds):
-        held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        held_out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if rest.size:
             train = data_of(U[rest], Y[rest], w[rest], linear)
-            yield HeldOutFold(train, held, codes[held], Y[held], w[held])
+            yield HeldOutFold(train, held_out, codes[held_out], Y[held_out], w[held_out])
 
 
 def learn(U, Y, w, folds, penalties=PENALTIES):
-    """Shrunken towards nothing but the labels' frequencies; the penalty by folds of the rows."""
+    """Learn a decoder shrunken towards the labels' frequencies, the penalty selected by folds."""
     penalty = choose_penalty(list(held_out_of(U, Y, w, folds)), penalties)
     return learn_logistic_decoder(data_of(U, Y, w), penalty)
 
@@ -184,7 +184,7 @@ def test_the_penalty_is_as_good_as_any(noise, weighted):
         assert losses.max() > 1.05 * losses.min()
 
 
-def test_the_penalty_is_judged_by_the_codes_of_new_rows():
+def test_the_penalty_is_judged_by_the_codes_of_held_out_rows():
     U, Y, _ = problem(90, 5, 3, seed=24, noise=0.2)
     folds = np.arange(90) % 3
     plain = choose_penalty(list(held_out_of(U, Y, None, folds)))
@@ -194,8 +194,8 @@ def test_the_penalty_is_judged_by_the_codes_of_new_rows():
     assert choose_penalty([]) == PENALTIES[0]
 
 
-def test_the_prior_is_scaled_by_honest_scores():
-    """A linear decoder that has met the labels looks strong; honest scores say what it is worth."""
+def test_the_prior_is_scaled_by_out_of_fold_scores():
+    """Training scores of a linear decoder are too good; out-of-fold scores are not."""
     U, Y, rng = problem(200, 3, 4, seed=25)
     linear = np.linalg.lstsq(U, Y, rcond=None)[0]
     noise = rng.normal(size=(200, 4))

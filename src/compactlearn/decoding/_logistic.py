@@ -117,7 +117,7 @@ def fit_logistic(
 
 
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
+    """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
     problem = Problem.of(data)
     B = fit_logistic(
         problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
@@ -127,14 +127,13 @@ def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
 
 
 def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -> float:
-    """One penalty for all labels: that of least log-loss on new rows.
+    """Return one penalty for all labels: that of least log-loss on held-out rows.
 
-    Inner folds of these codes would not do. A row's label has entered the codes of all the others,
-    so a decoder of the others has seen it at second hand, and may seem to gain less from slopes of
-    its own than it does on new rows (measured: penalties up to a hundred times too
-    strong). Penalties are tried from the strongest on, each solution the start of the next; when
-    the loss has risen twice in a row it will not fall again. Without any fold it is the
-    strongest.
+    Inner folds of these codes would be biased. A row's label affects the codes of all the other
+    rows, so a decoder of these has seen it indirectly, and seems to gain less from slopes of its
+    own than it does on held-out rows (measured: penalties up to a hundred times too strong).
+    Penalties are tried from the strongest on, each solution the start of the next; when the loss
+    has risen twice in a row the search stops. Without any fold the strongest is returned.
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
@@ -173,7 +172,7 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
 
 
 def rising(losses: Sequence[float]) -> bool:
-    """Whether the last two have each been larger than the one before."""
+    """Return whether the last two losses are each larger than the one before."""
     return len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]
 
 
@@ -221,37 +220,37 @@ class Units:
         return cls(mean, np.where(moves, deviation, 0.0))
 
     def standardised(self, codes: Array) -> Array:
-        """Codes of mean 0 and deviation 1."""
+        """Return codes of mean 0 and deviation 1."""
         moves = self.deviation > 0
         return np.divide(codes - self.mean, self.deviation, out=np.zeros_like(codes), where=moves)
 
     def rescaled(self, W: Array) -> Array:
-        """A decoder of codes, for standardised ones."""
+        """Return a decoder of codes as one of standardised codes."""
         return W * self.deviation[:, None]
 
     def restored(self, W: Array) -> Array:
-        """A decoder of standardised codes, for codes as they are."""
+        """Return a decoder of standardised codes as one of the original codes."""
         deviation = self.deviation[:, None]
         return np.divide(W, deviation, out=np.zeros_like(W), where=deviation > 0)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Log-odds from scores, label by label: ``slope * score + intercept``."""
+    """Map from scores to log-odds for each label: ``slope * score + intercept``."""
 
     slope: Array  # (M,)
     intercept: Array  # (M,)
 
     def coefficients(self, W0: Array) -> Array:
-        """(m + 1, M) for scores that are ``Z W0``."""
+        """Return the coefficients (m + 1, M) of the log-odds of scores ``Z W0``."""
         return np.vstack([W0 * self.slope, self.intercept])
 
 
 def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float = 1e-9) -> Scaling:
-    """A logistic regression of every label on its own score (Platt), by Newton's method.
+    """Fit a logistic regression of every label on its own score (Platt), by Newton's method.
 
-    Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
-    the weight of four rows: rare labels say little about it. A slope is never negative.
+    Scores are divided by their deviation, and the slope is shrunken to 1 in this unit with the
+    weight of four rows: rare labels carry little information about it. A slope is never negative.
     """
     unit = np.sqrt(_weighed(w, scores**2) / np.maximum(w.sum(axis=0), 1e-300))
     S = np.divide(scores, unit, out=np.zeros_like(scores), where=unit > 0)
@@ -262,11 +261,11 @@ def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float 
 def scaling_of(
     S: Array, present: Array, total: Array, unit: Array, n_iter: int = 60, tol: float = 1e-9
 ) -> Scaling:
-    """The same for rows that may stand for many: ``present`` (n, M) of the ``total`` (n, M) weight
-    of a row have the label. ``S`` (n, M) are scores in their ``unit`` (M,).
+    """Fit :func:`as_log_odds` to rows that may each represent many.
 
-    A step that does not lower a label's objective is halved: the few rows of a rare label lie tens
-    of units from the others, and whole steps would go to and fro between them.
+    ``present`` (n, M) of the ``total`` (n, M) weight of a row have the label. ``S`` (n, M) are
+    scores in their ``unit`` (M,). A step that does not lower a label's objective is halved: the few
+    rows of a rare label lie tens of units from the others, and whole steps would oscillate.
     """
     dtype, M = S.dtype, present.shape[1]
     with_label, every = present.sum(axis=0), total.sum(axis=0)
@@ -307,18 +306,18 @@ def scaling_of(
 
 
 def prior_log_odds(Y: Array, w: Array) -> Array:
-    """(M,) log-odds of each label's frequency, half a row added to either side."""
+    """Return the log-odds (M,) of each label's frequency, half a row added to either side."""
     present = np.clip(_weighed(w, Y), 0.0, w.sum(axis=0))  # corrected labels may be anything
     return np.log(present + 0.5) - np.log(w.sum(axis=0) - present + 0.5)
 
 
 def _weighed(w: Array, cells: Array) -> Array:
-    """(M,) sums over rows, by weights of rows (n,) or of cells (n, M)."""
+    """Return sums (M,) over rows, by weights of rows (n,) or of cells (n, M)."""
     return w @ cells if w.ndim == 1 else np.einsum("ij,ij->j", w, cells)
 
 
 def _column(w: Array) -> Array:
-    """Weights as they multiply cells."""
+    """Return weights in a shape that broadcasts over cells (n, M)."""
     return w[:, None] if w.ndim == 1 else w
 
 
@@ -343,13 +342,13 @@ class _At:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a problem, gone through in strips whose numbers fit in the cache."""
+    """Rows of a problem, processed in strips that fit in the cache."""
 
     Z: Array  # (n, m)
     Y: Array  # (n, M)
     w: Array  # (n,), or (n, M) of cells
     ridge: Array  # (m + 1,), the intercept last
-    base: Array  # (m + 1, M) what coefficients are shrunken to
+    base: Array  # (m + 1, M) coefficients that the solution is shrunken to
 
     def strips(self, n_labels: int) -> Iterator[slice]:
         height = max(256, STRIP // max(n_labels, 1))
@@ -357,7 +356,7 @@ class _Rows:
             yield slice(start, start + height)
 
     def at(self, B: Array, labels: NDArray[np.intp]) -> _At:
-        """Where these labels stand with coefficients B (m + 1, b)."""
+        """Return objective and derivatives of these labels at coefficients B (m + 1, b)."""
         apart = B - self.base[:, labels]
         gradient = self.ridge[:, None] * apart
         objective = 0.5 * (apart * gradient).sum(axis=0, dtype=np.float64)
@@ -392,7 +391,7 @@ class _Rows:
         return np.where(first == 0, 1.0, first)
 
     def diagonal(self, curvature: Array) -> Array:
-        """(m + 1, b) of every label's Hessian."""
+        """Return the diagonals (m + 1, b) of the labels' Hessians."""
         diagonal = np.tile(self.ridge[:, None], curvature.shape[1])
         for rows in self.strips(curvature.shape[1]):
             diagonal[:-1] += (self.Z[rows] * self.Z[rows]).T @ curvature[rows]
@@ -400,7 +399,7 @@ class _Rows:
         return diagonal
 
     def image(self, curvature: Array, D: Array) -> Array:
-        """Every label's Hessian times its column of D."""
+        """Return every label's Hessian times its column of D."""
         image = self.ridge[:, None] * D
         for rows in self.strips(D.shape[1]):
             U = self.Z[rows] @ D[:-1]
@@ -412,10 +411,11 @@ class _Rows:
 
 
 def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Array:
-    """``-H^-1 gradient`` of every label, until its residual is ``accuracy`` of the gradient.
+    """Return ``-H^-1 gradient`` of every label, to a residual of ``accuracy`` of the gradient.
 
-    When all but a few labels are there, these have to do with what they have, which is a descent
-    too, and go on in the next step: a product for a few labels reads as much as one for all.
+    When all but a few labels have converged, the iteration stops for the others too: their steps
+    are descent directions, and are refined in the next Newton step. A product for a few labels
+    reads as much memory as one for all.
     """
     gradient, curvature = at.gradient, at.curvature
     diagonal = diagonal + 1e-10 * diagonal.max(
@@ -438,7 +438,7 @@ def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Arr
             steps[:, labels] = step
             if 8 * np.count_nonzero(going) < accuracy.size:
                 break
-            # Those that go on are the only ones multiplied from now on.
+            # From here on, only labels that have not converged are multiplied.
             labels, energy, goal = labels[going], energy[going], goal[going]
             step, residual, direction = step[:, going], residual[:, going], direction[:, going]
             diagonal, curvature = diagonal[:, going], curvature[:, going]
@@ -451,7 +451,7 @@ def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Arr
 
 
 def log_losses(scores: Array, Y: Array | float) -> Array:
-    """log(1 + exp(-t s)) for t = 2 Y - 1."""
+    """Return log(1 + exp(-t s)) for t = 2 Y - 1."""
     if scores.dtype == np.float64:
         return np.logaddexp(0.0, scores) - Y * scores
     return np.maximum(scores, 0) + np.log(1 + np.exp(-np.abs(scores))) - Y * scores

@@ -50,12 +50,12 @@ BLOCK = 64  # labels that are solved side by side
 WIDE = 256  # those that keep their slopes, at a time
 TOLERANCE = 2e-2  # of a gradient; with a tenth of it the loss on new rows is the same
 
-# Labels with slopes of their own. Every label gains by them in log-loss, as much as a sixth, but
-# of wordnet's 8,821 labels the others have sixteen rows or fewer in 65,041, and one in nine of the
-# labels that rows have: precision among the first labels hardly tells.
+# Number of labels with slopes of their own. They lower the log-loss of every label, by up to a
+# sixth. But of wordnet's 8,821 labels the others have at most sixteen of 65,041 rows each, one in
+# nine of all positive cells: precision among the first labels hardly differs.
 SOLVED = 2_048
 
-# The penalty is chosen on so many labels, evenly spread over those with slopes of their own.
+# The penalty is selected on this number of labels, evenly spread over those with own slopes.
 JUDGED = 64
 
 # A row is certain to be drawn from this probability of a label on. Of the rows without any at least
@@ -71,7 +71,7 @@ FINEST = 0.5  # deviations of a score: bins are even up to there, and then even 
 
 
 def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
+    """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
     problem = LargeProblem.of(data)
     n_labels = data.labels.shape[1]
     W, intercept = np.empty((data.codes.shape[1], n_labels)), np.empty(n_labels)
@@ -108,7 +108,7 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
 def choose_penalty_at_size(
     folds: Sequence[HeldOutFold], penalties: NDArray[np.float64] = PENALTIES
 ) -> float:
-    """One penalty for all labels: that of least log-loss of some labels on new rows.
+    """Return one penalty for all labels: that of least log-loss of some on held-out rows.
 
     The strongest is tried, the third, and then one after the other until the loss rises: always
     from stronger to weaker ones, since rough solutions lag behind. Without any fold it is the
@@ -141,11 +141,11 @@ class _Judge:
         return cls(problem.block(labels, prior), prior, new)
 
     def loss(self, penalty: float) -> float:
-        """That of the new rows; the solution is the start of the next.
+        """Return the log-loss of the held-out rows; the solution is the start of the next call.
 
-        Log-odds may be scaled and shifted, all labels alike: their codes are by a learner of more
-        rows than those of the training rows are, and so a little larger. A decoder of all rows will
-        have less of that, and the strongest penalties would suffer from it least.
+        Log-odds are scaled and shifted first, all labels alike: the codes of held-out rows are by a
+        learner of more rows than those of the training rows, and so a little larger. A decoder of
+        all rows is affected less. Without the scaling the strongest penalties would be favoured.
         """
         block = self.block
         self.B = fit_logistic(
@@ -165,12 +165,12 @@ class _Judge:
 
 
 def by_frequency(data: DecoderData) -> Indices:
-    """Labels, the most frequent first."""
+    """Return the labels, the most frequent first."""
     return np.argsort(-np.asarray(data.labels.T @ data.weights).ravel(), kind="stable")
 
 
 def cells_at_size(counts: Array, n_rows: int) -> float:
-    """About how many pairs of a row and a label are solved for, given the rows of each label.
+    """Estimate the number of pairs of a row and a label solved for, given the rows of each label.
 
     For each row that has a label of a block, another one or two are drawn for their scores. The
     scores of all rows and labels are one product, and as much work as a few of the pairs.
@@ -218,7 +218,7 @@ class LargeProblem:
         return cls(data, units, Z, columns, scored)
 
     def prior(self, labels: Indices) -> Array:
-        """(m + 1, b) the linear decoder of these labels, scaled to log-odds."""
+        """Return the linear decoder (m + 1, b) of these labels, scaled to log-odds."""
         scores: Array = self.data.scores(labels).astype(np.float32, copy=False)
         w = self.data.scored[1]
         # Standardised codes have mean 0, and so has what the linear decoder makes of them.
@@ -228,7 +228,7 @@ class LargeProblem:
         return scaling.coefficients(linear).astype(np.float32)
 
     def block(self, labels: Indices, prior: Array) -> Block:
-        """The problem of these labels."""
+        """Return the problem of these labels."""
         log_odds = self.Z @ prior[:-1]
         log_odds += prior[-1]
         likeliest = 1.0 / (1.0 + np.exp(-np.maximum(log_odds.max(axis=1), -80)))
@@ -305,18 +305,18 @@ def scaling_by_bins(scores: Array, present: Any, w: Array) -> Scaling:
 
 
 def drawn_rows(likeliest: Array) -> tuple[Indices, NDArray[np.float64]]:
-    """Which rows are drawn, and for how many rows each of them stands.
+    """Draw rows at random, and return them with the number of rows that each represents.
 
-    ``likeliest`` (N,) is the probability of a row's likeliest label; 1 where it has one.
+    ``likeliest`` (N,) is the largest probability among a row's labels; 1 where it has a label.
 
     >>> rows, counts = drawn_rows(np.r_[np.ones(10), np.zeros(100_000)])
     >>> float(counts[:10].max()), 4_000 < rows.size < 4_400, 97_000 < float(counts.sum()) < 103_000
     (1.0, True, True)
     """
     n = likeliest.size
-    chance = np.clip(likeliest / CERTAIN, _share(n), 1.0)
-    rows = np.flatnonzero(np.random.default_rng(0).random(n) < chance)
-    return rows, 1.0 / chance[rows]
+    probability = np.clip(likeliest / CERTAIN, _share(n), 1.0)
+    rows = np.flatnonzero(np.random.default_rng(0).random(n) < probability)
+    return rows, 1.0 / probability[rows]
 
 
 def _threads() -> int:

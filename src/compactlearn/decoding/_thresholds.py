@@ -68,7 +68,7 @@ def best_f1_of_numbers(columns: Columns, Y: Any, w: Array) -> float:
 
 
 def best_f1(columns: Columns, Y: Any, w: Array) -> float:
-    """The threshold of largest micro-F1.
+    """Return the threshold of largest micro-F1.
 
     It lies just below the score of a present label: those are the candidates, and how many scores
     lie above each is counted block by block. Where no label is absent, nothing shows where scores
@@ -104,8 +104,8 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
         predicted += (ordered.size - under) * w[0] if weight is None else weight[under]
         found = np.where(under > 0, found, -np.inf)
         below = np.maximum(below, found)
-    taken = np.cumsum(hits[::-1])[::-1]
-    f1 = 2 * taken / (predicted + hits.sum())
+    true_positives = np.cumsum(hits[::-1])[::-1]
+    f1 = 2 * true_positives / (predicted + hits.sum())
     if predicted[0] <= hits.sum() * (1 + 1e-12) and not np.isfinite(below[0]):
         return float(candidates[0]) - MARGIN
     best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
@@ -115,7 +115,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
 def best_f1_per_label(
     columns: Columns, Y: Any, w: Array, common: float, min_positives: float
 ) -> Array:
-    """The threshold of largest F1 of every label; ``common`` for labels that are too rare."""
+    """Return the threshold of largest F1 of every label; ``common`` for labels too rare."""
     thresholds = np.full(Y.shape[1], common)
     for S, labels in _blocks(columns, Y):
         S, T = host(S), Y[:, labels].toarray()
@@ -142,7 +142,7 @@ def best_f1_per_label(
 
 
 def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
-    """The threshold that predicts as many labels as there are, as nearly as equal scores allow."""
+    """Return the threshold that predicts as many labels as there are, as closely as ties allow."""
     wanted = float(np.asarray(Y.T @ w).sum())
     kept, weight = np.empty(0), np.empty(0)
     for S, _ in _blocks(columns, Y):
@@ -160,15 +160,15 @@ def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
         return 0.5
     values, starts = np.unique(-kept, return_index=True)
     totals = np.append(0.0, np.add.reduceat(weight, starts).cumsum())
-    taken = int(np.argmin(np.abs(totals - wanted)))
+    best = int(np.argmin(np.abs(totals - wanted)))
     values = -values
-    if taken == 0:
+    if best == 0:
         return float(values[0])
-    return between(values[taken] if taken < values.size else -np.inf, values[taken - 1])
+    return between(values[best] if best < values.size else -np.inf, values[best - 1])
 
 
 def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
-    """The same label sets, but where one is empty it gets its best label."""
+    """Return the label sets, with the best label added to empty ones."""
     empty = ~np.asarray(labels, dtype=bool).any(axis=1)
     labels = labels.copy()
     labels[empty, np.argmax(scores[empty], axis=1)] = 1
@@ -176,7 +176,7 @@ def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
 
 
 def between(low: float, high: float) -> float:
-    """A threshold that parts two scores; any below the lowest of all."""
+    """Return a threshold between two scores; one below ``high`` if ``low`` is not finite."""
     if not np.isfinite(low):
         return float(np.nextafter(high, -np.inf))
     middle = low + (high - low) / 2
