@@ -1,24 +1,22 @@
-"""A linear decoder learnt from predicted codes.
+"""Linear decoder learnt from out-of-fold codes.
 
-W = V'Y decodes perfect codes. The learner's are shrunken and noisy, so labels are regressed on
-codes predicted for rows the learner had not seen, with a ridge that pulls towards the method's own
-decoder:
+W = V'Y decodes perfect codes. Predicted codes are shrunken and noisy, so labels are regressed on
+out-of-fold codes, with a ridge towards the method's own decoder:
 
     minimise  ||Yc - Uc W||^2 + penalty ||W - W0||^2
 
     U (N, m) out-of-fold codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
 
-A large penalty is the linear decoder, a small one least squares on out-of-fold codes. The penalty
-is a share of the mean eigenvalue of U'U, and the share is the one of least squared error on rows
-that neither the decoder nor the codes it was learnt from had met. (Generalised cross-validation
-would not do: W0 has met the labels of every row, so Uc W0 fits them better than it will fit new
-ones.)
+A large penalty gives the linear decoder, a small one least squares on out-of-fold codes. The
+penalty is a share of the mean eigenvalue of U'U, and the share is selected by the squared error on
+rows held out of the decoder and of the codes it was learnt from. (Generalised cross-validation
+would be biased: W0 depends on the labels of every row, so Uc W0 fits them better than those of new
+rows.)
 
 Where some labels are not known, the sum of squares is over the known cells alone. Unknown cells are
-filled with what the decoder makes of their codes, and the decoder is solved again, until it stays:
-every such round lowers the sum over the known cells, since a filled cell costs nothing when it is
-filled and the decoder is then the best for all of them. The first fill is by the linear decoder
-that the ridge pulls to.
+filled with the decoder's scores, and the decoder is solved again, until it converges: every round
+lowers the sum over the known cells, since a filled cell has no error when it is filled and the
+decoder is then the best for all cells. The first fill is by W0.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 
-# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: where nothing
-# tells them apart, the linear decoder is kept.
+# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: of equally good
+# ones the strongest is selected, which is closest to the linear decoder.
 SHARES = np.logspace(4, -6, 41)
 
 # Codes whose squares vary by no more than this share of their mean's square are constant: the rest

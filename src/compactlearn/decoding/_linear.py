@@ -17,15 +17,15 @@ from compactlearn.linalg._arrays import scale_columns, zeros_on_device_of
 
 Array = NDArray[np.float64]
 
-_DEVICE_ENTRIES = 1 << 26  # half a gigabyte: a device has no use for small portions
+_DEVICE_ENTRIES = 1 << 26  # half a gigabyte: small blocks are slow on a device
 _BLOCK_ENTRIES = 1 << 18  # two megabytes of scores: compared with the threshold while in cache
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Which places of a chain of widths to stop at, its ends included.
+    """Chain of matrix products: the widths of all steps, and the stops among them.
 
-    Between two stops lies one matrix: a step of the chain, or the product of several.
+    Between two stops is one matrix: a step of the chain, or the product of several.
     """
 
     widths: tuple[int, ...]
@@ -35,7 +35,7 @@ class Chain:
     def cheapest(cls, widths: Sequence[int]) -> Chain:
         """Return the chain of fewest matrix entries, of equals the one with fewest in products.
 
-        As many numbers are as many multiplications for a row, so this is also the fastest.
+        A row needs one multiplication per entry, so this is also the fastest chain.
 
         >>> Chain.cheapest((1000, 20, 10, 50)).stops, Chain.cheapest((1000, 20, 20, 50)).stops
         ((0, 2, 3), (0, 1, 3))
@@ -146,7 +146,7 @@ class LinearScorer:
             yield rows, self._scores(X[rows] if factors is None else X[rows] * factors)
 
     def _scores(self, X: Any) -> Array:
-        # A smaller type of the factors is that of the products too: else they would be widened.
+        # Products are in the type of the factors if that is smaller; else these would be widened.
         small = self.factors[0].dtype.itemsize < X.dtype.itemsize
         scores = X.astype(self.factors[0].dtype) if small else X
         for factor in self.factors:
@@ -161,7 +161,7 @@ class LinearScorer:
         Parameters
         ----------
         labels : ndarray of int
-            Which of the M columns.
+            Indices of columns.
         """
         *before, last = self.factors
         product = np.asarray(last[:, labels], dtype=np.float64)

@@ -1,21 +1,21 @@
-"""One L2 logistic regression per label on out-of-fold codes, all labels solved side by side.
+"""One L2 logistic regression per label on out-of-fold codes, all labels solved together.
 
     minimise over (b, c)   sum_i w_i log(1 + exp(-t_i (z_i'b + c))) + penalty / 2 ||b - b0||^2
 
     z (m,) standardised codes, t = +1 or -1 whether the label is present; the intercept c is free.
 
 b0 is the label's column of the linear decoder, scaled to log-odds by a logistic regression on its
-score alone (Platt 1999). These scores are by models that have not met the row: the linear decoder
-of all rows has, and its scores of them look better than they will on new rows. A rare label cannot
-pay for m coefficients of its own: with b0 = 0 it would be shrunken towards its frequency; towards
-b0 it keeps what the embedding knows of it.
+score alone (Platt 1999). These scores are out-of-fold: the training scores of the linear decoder
+of all rows are better than its scores of new rows. A rare label has too few rows for m coefficients
+of its own: with b0 = 0 it would be shrunken towards its frequency; shrunken towards b0 it keeps the
+information of the embedding.
 
-Newton's method for all labels at once. A step solves H_j x = -g_j for every label j by conjugate
-gradients, preconditioned by the diagonal: a product with every label's Hessian is two matrix
-products for all of them, and no Hessian is formed. (Forming M of them costs more, and M small
-solves keep a BLAS with several threads waiting.) Rows are gone through in strips, so that what is
-made of them stays in the cache. A step that does not lower a label's objective is halved for that
-label alone; labels that have converged drop out.
+Newton's method solves for all labels at once. A step solves H_j x = -g_j for every label j by
+conjugate gradients, preconditioned by the diagonal: a product with every label's Hessian is two
+matrix products for all of them, and no Hessian is formed. (Forming M of them costs more, and M
+small solves do not use several threads of the BLAS.) Rows are processed in strips, so that
+intermediate results stay in the cache. A step that does not lower a label's objective is halved for
+that label alone; labels that have converged are removed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Array = NDArray[np.float64]
 
 PENALTIES = np.logspace(4, -1, 11)  # in units of one row of weight one; strongest first
 TOLERANCE = 1e-4  # a gradient this much smaller than at the start has converged
-# Of p (1 - p): where a step has made all rows certain, some of them wrongly, there is no curvature
-# left, and the next step would have no bound. At a solution this is less than what one row in a
-# million weighs.
+# Lower bound of p (1 - p): where a step has made all probabilities 0 or 1, some of them wrongly,
+# the curvature vanishes, and the next step would be unbounded. At a solution the bound is less than
+# the weight of one row in a million.
 SMALLEST_CURVATURE = 1e-6
-STRIP = 1 << 17  # pairs of a row and a label that are worked on at a time
+STRIP = 1 << 17  # pairs of a row and a label that are processed at a time
 
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """Coefficients (m + 1, M), the intercept last, and how far the gradients fell."""
+    """Coefficients (m + 1, M), the intercept last, and the reduction of the gradients."""
 
     coefficients: Array
     reduction: Array  # (M,) largest gradient entry at the end over that at the start
@@ -178,7 +178,7 @@ def rising(losses: Sequence[float]) -> bool:
 
 @dataclass(frozen=True)
 class Problem:
-    """The logistic regressions of all labels on standardised codes."""
+    """Logistic regressions of all labels on standardised codes."""
 
     units: Units
     Z: Array  # (n, m)
@@ -198,7 +198,7 @@ class Problem:
         scores = data.scores(slice(0, n_labels))
         labels, w = data.scored
         weights = cell_weights(data.weights, data.unknown)
-        # Standardised codes have mean 0, and so has what the linear decoder makes of them.
+        # Standardised codes have mean 0, and so have their scores by the linear decoder.
         centred = scores - (w @ scores) / w.sum()
         scaling = as_log_odds(centred, labels.toarray(), w if data.unknown is None else weights)
         prior = scaling.coefficients(units.rescaled(data.linear))
@@ -380,8 +380,10 @@ class _Rows:
         return _At(objective, gradient, curvature)
 
     def first_gradient(self, P: Array) -> Array:
-        """(M,) largest gradient entry of the constant predictor, whatever the start: what has been
-        learnt at all is measured by it."""
+        """Return the largest gradient entry (M,) of the constant predictor.
+
+        Convergence is measured relative to it, whatever the start.
+        """
         gradient = np.zeros_like(self.base)
         for rows in self.strips(P.size):
             wrong = _column(self.w[rows]) * (P - self.Y[rows])

@@ -1,4 +1,4 @@
-"""The best labels of each row."""
+"""Best labels of each row."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _sorted(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
 
 
 def as_stored(indices: NDArray[np.intp], best: Array, n_labels: int) -> Any:
-    """The same as one CSR matrix (N, M), with the k scores of each row stored.
+    """Return the k best scores of each row as one CSR matrix (N, M).
 
     >>> as_stored(np.array([[2, 0]]), np.array([[0.9, 0.3]]), 4).toarray()
     array([[0.3, 0. , 0.9, 0. ]])
