@@ -253,7 +253,7 @@ every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logist
 
 
 def tuned_on(model, X, Y, **options):
-    """Fit a classifier and return the scores that its threshold was chosen on."""
+    """Fit a classifier and return the scores that its threshold was selected on."""
     return model.fit_scored(X, Y, **options).columns(slice(0, Y.shape[1]))
 
 
@@ -302,7 +302,7 @@ def auc(scores, Y):
 @pytest.mark.parametrize("shape", [(100, 40, 40), (300, 30, 200)], ids=str)
 @every_decoder
 @pytest.mark.parametrize("name", NOISE)
-def test_noise_looks_like_noise(name, decoder, shape):
+def test_labels_that_are_noise_have_scores_of_no_skill(name, decoder, shape):
     """Labels are independent of X: the AUC is .5, thresholds suit new rows, and probabilities are
     near the frequency."""
     n, n_features, n_labels = shape
@@ -441,7 +441,7 @@ def test_row_hashes():
 
 
 def long_tailed(seed, shape):
-    """Sparse rows of unit length and labels that depend on them."""
+    """Return sparse rows of unit length and labels that depend on them."""
     X = long_tailed_rows(seed, *shape)
     rng = np.random.default_rng(seed)
     scores = X @ rng.normal(size=(shape[1], 5)) + 0.3 * rng.normal(size=(shape[0], 5))

@@ -1,4 +1,4 @@
-"""Groups, or else equal rows, are held out together; other rows are divided as ever."""
+"""Groups, or else equal rows, are held out together; other rows are split as by scikit-learn."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_equal_rows_of_a_frame():
     assert held_out_together(frame["a"]).tolist() == [0, 1, 0, 0]
 
 
-def test_groups_decide_alone():
+def test_groups_override_equal_rows():
     X = np.ones((4, 2))
     assert held_out_together(X, ["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
     with pytest.raises(ValueError, match="groups must hold one entry for each of the 4 rows"):

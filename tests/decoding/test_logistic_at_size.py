@@ -1,4 +1,4 @@
-"""The logistic decoder for large problems, against the plain one that it stands in for."""
+"""Logistic decoder for large problems, compared with the plain one."""
 
 from dataclasses import replace
 
@@ -92,7 +92,7 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_bins_of_scores_say_what_the_scores_do(weighted):
+def test_binned_scores_give_the_same_log_odds(weighted):
     data = problem(20_000, 8, np.geomspace(3e-4, 0.2, 8), seed=7, weighted=weighted)
     S = data.scores(slice(0, 8))
     w = data.weights
@@ -238,7 +238,7 @@ def test_constant_labels_and_codes_get_no_slope():
     assert found.intercept[0] < -4 < 4 < found.intercept[1]
 
 
-def test_what_would_not_fit_is_refused(monkeypatch):
+def test_too_large_a_problem_raises_memory_error(monkeypatch):
     data = problem(100, 3, [0.3, 0.2], seed=6)
     monkeypatch.setattr(logistic_at_size.memory, "available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="Logistic regressions on 100 rows and 3 codes"):

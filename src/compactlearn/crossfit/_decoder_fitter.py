@@ -109,7 +109,7 @@ class DecoderFitter:
 
         "auto" tunes where rows are in memory and refits are cheap. Its threshold is at most a
         probability of one half: the threshold of largest F1 is half of that F1 (Lipton, Elkan and
-        Naryanaswamy 2014), so a larger one is due to noise, or to labels that are never wrong.
+        Naryanaswamy 2014), so a larger one is due to noise, or to labels that almost all rows have.
         """
         # With several classes the largest score decides: there is no threshold to tune.
         if not isinstance(self.threshold, str) or self.kind == "multiclass":
