@@ -236,8 +236,8 @@ def test_topk_of_a_tuner_is_of_the_scores_it_decides_by():
     base = OneVsRestClassifier(LogisticRegression()).fit(X, Y)
     tuner = ThresholdTuner(base, response="predict_proba").fit(X, Y)
     labels, best = tuner.predict_topk(X, 3)
-    chances = np.sort(tuner.estimator_.predict_proba(X), axis=1)[:, ::-1]
-    np.testing.assert_array_equal(best, chances[:, :3])
+    probabilities = np.sort(tuner.estimator_.predict_proba(X), axis=1)[:, ::-1]
+    np.testing.assert_array_equal(best, probabilities[:, :3])
     assert labels.shape == (120, 3)
     with pytest.raises(ValueError, match=r"between 1 and the number of labels \(6\), and was give"):
         tuner.predict_topk(X, 7)

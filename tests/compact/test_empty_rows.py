@@ -31,13 +31,13 @@ def probabilities(model, X):
 
 
 def assert_frequencies(model, frequency, n_features):
-    """Of a row of zeros by itself, among others, dense, and with zeros that are stored."""
+    """Check the probabilities of a row of zeros: alone, among others, dense, with stored zeros."""
     empty = sp.csr_array((1, n_features))
     stored = sp.csr_array(([0.0], ([0], [1])), shape=(1, n_features))
     other = sp.csr_array(np.eye(n_features)[:2])
     for X in (empty, stored, empty.toarray(), sp.vstack([empty, other], format="csr")):
         found = probabilities(model, X)[0]
-        given = found > 0  # a shortlist says nothing of labels that are no candidates
+        given = found > 0  # a shortlist scores its candidates only
         np.testing.assert_allclose(found[given], frequency[given], rtol=1e-5)
         assert frequency[given].min() >= frequency[~given].max(initial=0.0)
         best, scores = model.predict_topk(X, 2)

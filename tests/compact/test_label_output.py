@@ -1,4 +1,4 @@
-"""How labels are read off blocks of scores."""
+"""Labels predicted from blocks of scores."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def test_a_label_is_predicted_strictly_above_its_threshold():
     assert found.dtype == np.int8
 
 
-def test_two_classes_part_strictly_above_nought():
+def test_the_second_class_is_predicted_strictly_above_zero():
     np.testing.assert_array_equal(space("binary").decided(BLOCKS, 3, 0.0), ["a", "b", "b"])
 
 
@@ -31,5 +31,5 @@ def test_several_classes_go_by_the_largest_score_and_the_first_of_equals():
     ("kind", "placed"),
     [("binary", (0.0, 0.3)), ("multiclass", (0.3, 0.0)), ("multilabel", (0.3, 0.0))],
 )
-def test_the_threshold_of_two_classes_is_taken_off_their_scores(kind, placed):
+def test_the_threshold_of_two_classes_is_subtracted_from_their_scores(kind, placed):
     assert space(kind).placed(0.3) == placed

@@ -17,7 +17,7 @@ LARGE = Shape(43_544, 24_433, 17_829, 2_000_000, 100_000, left_sparse=True)
 
 
 def components_of(monkeypatch, free, shape=LARGE, **options):
-    """How many label components a fit of this shape would ask for, and what it would say."""
+    """Return the number of label components of a fit, the bytes it needs, and its warnings."""
     monkeypatch.setattr(memory, "available_bytes", lambda: free)
     embedding = CMLL(**options)
     with warnings.catch_warnings(record=True) as said:

@@ -56,7 +56,7 @@ def test_all_features_are_the_classifier():
 def test_what_matters_is_kept():
     model = weights_model(10).fit(X, LABELS)
     kept = {(int(label), int(feature)) for label, feature in np.argwhere(model.weights_.toarray())}
-    # Feature 7 is constant: nine weights tell all, and the tenth is any other.
+    # Feature 7 is constant: nine weights matter, and the tenth is any other.
     assert {(k, 2 * k + j) for k in range(5) for j in range(2)} - kept == {(3, 7)}
     features = features_model(9).fit(X, LABELS).features_
     np.testing.assert_array_equal(features, np.delete(np.arange(10), 7))
@@ -144,7 +144,7 @@ def test_stored_in_smaller_numbers_and_brought_back(make):
     np.testing.assert_allclose(half.decision_function(X), scores, atol=0.05)
 
 
-def test_labels_that_nothing_tells_have_their_frequency():
+def test_labels_that_never_vary_have_their_frequency():
     nothing = sp.csr_array(np.zeros((80, 3)))
     model = weights_model().fit(X, nothing)
     assert not model.weights_.nnz

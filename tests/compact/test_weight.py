@@ -1,4 +1,4 @@
-"""What fitted models weigh: nothing is kept twice, and predictions survive a pickle to the bit."""
+"""Size of fitted models: nothing is stored twice, and a pickle predicts the same to the bit."""
 
 import copy
 import pickle
@@ -182,10 +182,10 @@ def test_many_threads_may_be_the_first_to_predict(fitted, name):
             np.testing.assert_array_equal(scores, as_dense(fitted(name).decision_function(X)))
 
 
-# --- numbers -------------------------------------------------------------------------------------
+# --- number of parameters ------------------------------------------------------------------------
 
 
-def test_numbers_are_those_of_the_cheapest_order(fitted):
+def test_the_number_of_parameters_is_that_of_the_cheapest_order(fitted):
     def sizes(model):
         P = model.embedding_.projection_
         return None if P is None else P.shape[1], model.embedding_.n_label_components_
@@ -193,8 +193,8 @@ def test_numbers_are_those_of_the_cheapest_order(fitted):
     for name in ("linear", "logistic", "learned", "wide", "narrow", "scaled", "features kept"):
         model = fitted(name)
         assert model.n_parameters_ == linear_parameters(D, M, *sizes(model)), name
-        held = sum(factor.size for factor in model.parts_.linear.factors)
-        assert model.n_parameters_ == held + model.intercept_.size, name
+        stored = sum(factor.size for factor in model.parts_.linear.factors)
+        assert model.n_parameters_ == stored + model.intercept_.size, name
     assert fitted("nothing embedded").n_parameters_ == D * M + M
     for name, landmarks in (("exact kernel", N), ("exact kernel, scaled", N), ("nystroem", 60)):
         model = fitted(name)

@@ -1,4 +1,4 @@
-"""Honest codes against explicit refits: the learner never sees the row it predicts."""
+"""Out-of-fold codes compared with explicit refits without the row or its fold."""
 
 import numpy as np
 import pytest
@@ -44,8 +44,8 @@ def problem(shape=(40, 6, 5), seed=0, *, sparse=False):
 
 
 @pytest.fixture
-def honest_of(monkeypatch):
-    """Fit a classifier and return what it learnt its decoder and threshold from."""
+def cross_fit_of(monkeypatch):
+    """Fit a classifier and return the CrossFit that its decoder and threshold come from."""
     seen = []
 
     class Kept(CrossFit):
@@ -73,7 +73,7 @@ def leading(S, k):
 
 
 def cmll_projection(X, Y, V, size, *, widen=False):
-    """Left singular vectors of Xc'V; then, if asked, principal directions of what is left."""
+    """Return left singular vectors of Xc'V; with ``widen``, also residual principal directions."""
     Xc = X - X.mean(axis=0)
     U, s, _ = np.linalg.svd(Xc.T @ V, full_matrices=False)
     P = U[:, s > 1e-9 * s[0]][:, :size]
@@ -84,7 +84,7 @@ def cmll_projection(X, Y, V, size, *, widen=False):
 
 
 def mddm_projection(X, Y, V, size, *, mixing=0.0):
-    """Leading generalised eigenvectors of Xc'YY'Xc and mixing Xc'Xc + (1 - mixing) I."""
+    """Return leading generalised eigenvectors of Xc'YY'Xc and mixing Xc'Xc + (1 - mixing) I."""
     Xc = X - X.mean(axis=0)
     B = mixing * Xc.T @ Xc + (1 - mixing) * np.eye(X.shape[1])
     L = np.linalg.inv(np.linalg.cholesky(B)).T
@@ -93,7 +93,7 @@ def mddm_projection(X, Y, V, size, *, mixing=0.0):
 
 
 def refitted(X, Y, V, folds, alpha, projection):
-    """Projection and ridge from the other rows, fold by fold; V stays."""
+    """Return codes by projection and ridge of the other rows, fold by fold; V stays."""
     codes = np.empty_like(V)
     for fold in np.unique(folds):
         out = folds == fold
@@ -103,7 +103,7 @@ def refitted(X, Y, V, folds, alpha, projection):
 
 
 def kernel_features(X):
-    """Features that factor the RBF kernel of these rows."""
+    """Return features that factor the RBF kernel of these rows."""
     squares = np.sum(X**2, axis=1)
     Q = np.exp(-GAMMA * (squares[:, None] + squares - 2 * X @ X.T))
     w, E = np.linalg.eigh(Q)
@@ -114,7 +114,7 @@ def kernel_features(X):
 
 
 def left_out(features, V, alpha, members, w=None, bias="free"):
-    """One refit for every distinct row, all its copies left out."""
+    """Return predictions by one refit for every distinct row, all its copies left out."""
     expected = np.empty_like(V)
     for member in np.unique(members):
         out = members == member
@@ -128,8 +128,8 @@ def left_out(features, V, alpha, members, w=None, bias="free"):
 @pytest.mark.parametrize("rows", ["plain", "weighted", "repeated", "weighted and repeated"])
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
-def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, shape, honest_of):
-    """Refits of the classifier's learner on the other rows, the embedding's codes held fixed."""
+def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, shape, cross_fit_of):
+    """Codes are those of refits on the other rows, with the embedding's codes fixed."""
     X, Y = problem(shape, 16)
     members, options, w = np.arange(len(X)), {}, None
     if "repeated" in rows:  # copies, and their labels differ
@@ -139,7 +139,7 @@ def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, sha
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(X))
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = PaperClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
-    found = honest_of(model, X, Y, **options)
+    found = cross_fit_of(model, X, Y, **options)
     assert found.how() == "leave-one-out"
     features = kernel_features(X) if kernel else X
     V = Y if isinstance(embedding, Original) else leading_codes(features, Y, w, model, 3)
@@ -148,7 +148,7 @@ def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, sha
 
 
 def leading_codes(X, Y, w, model, size):
-    """Leading eigenvectors of beta XcXc' + YY' of weighted rows, with the model's signs."""
+    """Return leading eigenvectors of beta XcXc' + YY' of weighted rows, with the model's signs."""
     w = np.ones(len(X)) if w is None else w
     root = np.sqrt(w)[:, None]
     Xc, Yw = root * (X - (w @ X) / w.sum()), root * Y
@@ -159,7 +159,7 @@ def leading_codes(X, Y, w, model, size):
 @pytest.mark.parametrize(
     "why", ["groups", "projection", "regressor", "interpolation", "too many", "one row"]
 )
-def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, monkeypatch):
+def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, cross_fit_of, monkeypatch):
     X, Y = problem(seed=4)
     model, options = CompactClassifier(Original()), {}
     if why == "groups":
@@ -175,7 +175,7 @@ def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, honest_of, m
         monkeypatch.setattr(rows_ridge, "LEVERAGE_LIMIT", 5)
     else:
         X = np.tile(X[:1], (40, 1))
-    assert honest_of(model, X, Y, **options).how() == "cross-fitted"
+    assert cross_fit_of(model, X, Y, **options).how() == "cross-fitted"
 
 
 # --- cross-fitting -------------------------------------------------------------------------------
@@ -195,13 +195,13 @@ PROJECTED = {
 @pytest.mark.parametrize("kernel", [False, True], ids=["linear", "kernel"])
 @pytest.mark.parametrize("alpha", [0.5, 20.0])
 @pytest.mark.parametrize("name", PROJECTED)
-def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, honest_of):
+def test_cross_fitted_codes_equal_refits(name, alpha, kernel, shape, cross_fit_of):
     embedding, function, size, options = PROJECTED[name]
     X, Y = problem(shape, 5)
     features = kernel_features(X) if kernel else X
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
     model = CompactClassifier(embedding, alpha=alpha, feature_map=feature_map)
-    found = honest_of(model, X, Y)
+    found = cross_fit_of(model, X, Y)
     assert found.how() == "cross-fitted"
     assert len(np.unique(found.folds.number)) == N_FOLDS
     V = Y
@@ -246,21 +246,21 @@ EVERY_METHOD = {
     "neighbours": CompactClassifier(CMLL(None, 3), regressor=KNeighborsRegressor(2)),
 }
 every_method = pytest.mark.parametrize("name", EVERY_METHOD)
-# These know something of all rows, if nothing of their labels: a map, a scale, a kernel's width.
+# These use the features of all rows, but not their labels: a map, a scale, a kernel's width.
 KNOWS_ALL_ROWS = ("scaled", "nystroem", "k-CMLL, wide")
 every_refitted = pytest.mark.parametrize("name", sorted(EVERY_METHOD.keys() - KNOWS_ALL_ROWS))
 every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 
 
 def tuned_on(model, X, Y, **options):
-    """Fit a classifier and return the scores that its threshold was chosen on."""
+    """Fit a classifier and return the scores that its threshold was selected on."""
     return model.fit_scored(X, Y, **options).columns(slice(0, Y.shape[1]))
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @every_refitted
 def test_scores_are_those_of_models_of_the_other_rows(name, weighted):
-    """A threshold is chosen on what separate fits of the whole classifier would say."""
+    """A threshold is selected on the scores of separate fits of the whole classifier."""
     X, Y = problem((40, 6, 5), 31)
     groups, w = np.arange(40) // 2, None
     if weighted and name != "neighbours":  # they take no weights
@@ -290,7 +290,7 @@ NOISE = {
 
 
 def auc(scores, Y):
-    """The mean over the labels of the area under the ROC curve."""
+    """Return the mean over the labels of the area under the ROC curve."""
     values = []
     for s, y in zip(scores.T, Y.T, strict=True):
         above = (s[y == 1][:, None] > s[y == 0]).mean()
@@ -302,9 +302,9 @@ def auc(scores, Y):
 @pytest.mark.parametrize("shape", [(100, 40, 40), (300, 30, 200)], ids=str)
 @every_decoder
 @pytest.mark.parametrize("name", NOISE)
-def test_noise_looks_like_noise(name, decoder, shape):
-    """Labels that have nothing to do with X: scores at chance, thresholds that suit new rows,
-    probabilities near the frequency."""
+def test_labels_that_are_noise_have_scores_of_no_skill(name, decoder, shape):
+    """Labels are independent of X: the AUC is .5, thresholds suit new rows, and probabilities are
+    near the frequency."""
     n, n_features, n_labels = shape
     rng = np.random.default_rng(32)
     X, new = rng.normal(size=(n, n_features)), rng.normal(size=(1000, n_features))
@@ -331,8 +331,8 @@ def test_scores_are_the_same_in_every_route(decoder, solver):
     np.testing.assert_allclose(tuned_on(model, X, Y), first, atol=1e-5)
 
 
-def test_what_is_left_out_is_not_warned_of(recwarn):
-    """Three components exist of all rows; that some parts have fewer is nobody's concern."""
+def test_refits_of_folds_do_not_warn(recwarn):
+    """All rows have three components; that the other rows of a fold have fewer is no warning."""
     X, Y = problem((40, 6, 3), 35)
     Y[:, 2] = 0
     groups = np.arange(40) % 5
@@ -345,33 +345,35 @@ def test_what_is_left_out_is_not_warned_of(recwarn):
 
 
 @every_refitted
-def test_a_held_out_fold_is_a_fit_without_a_fold(name, honest_of):
-    """What a decoder is judged with is what the classifier of the other rows would learn its
-    own from, and the new rows' codes are that classifier's."""
+def test_a_held_out_fold_is_a_fit_without_a_fold(name, cross_fit_of):
+    """The training data of a held-out fold are those of the classifier of the other rows, and
+    the codes of the held-out rows are its predictions."""
     X, Y = problem(seed=15)
     groups = np.arange(40) // 2
     model = clone(EVERY_METHOD[name]).set_params(decoder="logistic")
-    found = honest_of(model, X, Y, groups=groups)
+    found = cross_fit_of(model, X, Y, groups=groups)
     folds = list(found.held_out_folds())
     assert len(folds) == N_FOLDS
     for fold, part in enumerate(folds):
-        held = found.folds.number == fold
-        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        held_out = found.folds.number == fold
+        np.testing.assert_array_equal(part.rows, np.flatnonzero(held_out))
         # The groups keep the folds they had among all rows.
-        others = groups[~held]
-        own = honest_of(clone(model), X[~held], Y[~held], groups=others)
+        others = groups[~held_out]
+        own = cross_fit_of(clone(model), X[~held_out], Y[~held_out], groups=others)
         own.member, own.folds = others, Folds.of_members(others, N_FOLDS)
         own._codes, own._models, own._fold_moments, own._awaited = None, {}, {}, {}
         signs = aligned(own.result.decoder, part.train.linear)
         np.testing.assert_allclose(part.train.codes, own.codes() * signs, atol=1e-7)
         every = slice(0, Y.shape[1])
         np.testing.assert_allclose(part.train.scores(every), own.scores().columns(every), atol=1e-7)
-        single = clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held], Y[~held])
-        np.testing.assert_allclose(part.codes, single.predict_codes(X[held]) * signs, atol=1e-7)
+        single = (
+            clone(model).set_params(decoder="linear", threshold=0.5).fit(X[~held_out], Y[~held_out])
+        )
+        np.testing.assert_allclose(part.codes, single.predict_codes(X[held_out]) * signs, atol=1e-7)
 
 
 def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(monkeypatch):
-    """One without each fold and one without each two: what both ask is what one fit says."""
+    """One fit without each fold and one without each two; both uses share a fit."""
     X, Y = problem(seed=16)
     fits, plain = [], RidgeLearner.predictor
     monkeypatch.setattr(
@@ -385,36 +387,36 @@ def test_a_learner_of_labels_is_fitted_once_for_any_folds_it_is_without(monkeypa
 
 
 def aligned(own, other):
-    """Signs of codes are fixed by their decoders, up to ties."""
+    """Return the signs that align the codes of two decoders."""
     if own is None:
         return 1.0
     return np.where(np.sum(own * other, axis=1) < 0, -1.0, 1.0)
 
 
-def test_held_out_folds_of_labels_leave_one_out_among_themselves(honest_of):
-    """Of the others leave-one-out; of the held fold, by the learner of the others."""
+def test_held_out_folds_of_labels_leave_one_out_among_themselves(cross_fit_of):
+    """The other folds have leave-one-out codes, the held-out fold those by their learner."""
     X, Y = problem(seed=15)
     X[9] = X[2]
-    found = honest_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
+    found = cross_fit_of(CompactClassifier(Original(), alpha=3.0, decoder="logistic"), X, Y)
     assert found.how() == "leave-one-out"
     folds = list(found.held_out_folds(N_HELD_OUT))
     assert len(folds) == N_HELD_OUT
     for fold, part in enumerate(folds):
-        held = found.folds.number == fold
-        np.testing.assert_array_equal(part.held, np.flatnonzero(held))
+        held_out = found.folds.number == fold
+        np.testing.assert_array_equal(part.rows, np.flatnonzero(held_out))
         expected = np.empty_like(Y)
         for i, row in enumerate(X):
-            others = ~held & (X != row).any(axis=1)
+            others = ~held_out & (X != row).any(axis=1)
             expected[i] = ridge_scores(X[others], Y[others], 3.0, X[[i]])
-        np.testing.assert_allclose(part.codes, expected[held], atol=1e-9)
-        np.testing.assert_allclose(part.train.codes, expected[~held], atol=1e-9)
+        np.testing.assert_allclose(part.codes, expected[held_out], atol=1e-9)
+        np.testing.assert_allclose(part.train.codes, expected[~held_out], atol=1e-9)
 
 
-def test_one_group_alone_is_predicted_by_the_mean(honest_of):
+def test_one_group_alone_is_predicted_by_the_mean(cross_fit_of):
     X, Y = problem(seed=14)
     w = np.random.default_rng(14).uniform(0.5, 2.0, size=40)
     for weights in (None, w):
-        found = honest_of(
+        found = cross_fit_of(
             CompactClassifier(Original()), X, Y, groups=np.zeros(40), sample_weight=weights
         )
         expected = np.average(Y, axis=0, weights=weights)
@@ -439,7 +441,7 @@ def test_row_hashes():
 
 
 def long_tailed(seed, shape):
-    """Sparse rows of unit length and labels that depend on them."""
+    """Return sparse rows of unit length and labels that depend on them."""
     X = long_tailed_rows(seed, *shape)
     rng = np.random.default_rng(seed)
     scores = X @ rng.normal(size=(shape[1], 5)) + 0.3 * rng.normal(size=(shape[0], 5))
@@ -451,7 +453,7 @@ def long_tailed(seed, shape):
 @pytest.mark.parametrize("rows", ["plain", "weighted and repeated"])
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("unit", [True, False])
-def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed, honest_of):
+def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed, cross_fit_of):
     X, Y = long_tailed(seed, shape)
     members, options, w = np.arange(len(Y)), {}, None
     if rows != "plain":
@@ -460,7 +462,7 @@ def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(Y))
     if not unit:
         X = 2.0 * X
-    found = honest_of(PaperClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
+    found = cross_fit_of(PaperClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
     assert found.how() == "leave-one-out"
     expected = np.empty(Y.shape)
     for member in np.unique(members):
@@ -483,13 +485,13 @@ REDUCED = {
 
 
 @pytest.mark.parametrize("name", REDUCED)
-def test_fold_scores_are_those_of_rows_without_unseen_features(name, honest_of):
-    """By refits without each fold, of rows that have lost what the other folds do not have."""
+def test_fold_scores_are_those_of_rows_without_unseen_features(name, cross_fit_of):
+    """Scores are by refits without each fold, of rows without features unseen in the others."""
     X, Y = long_tailed(1, (70, 60))
     if name == "unit rows":
         X = X.multiply(np.random.default_rng(0).uniform(1, 9, (70, 1))).tocsr()
     model = clone(REDUCED[name])
-    found = honest_of(model, X, Y)
+    found = cross_fit_of(model, X, Y)
     scores = found.scores().columns(slice(None))
     changed = 0
     for fold in np.unique(found.folds.number):

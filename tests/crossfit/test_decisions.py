@@ -78,7 +78,7 @@ def made(name, **params):
 @pytest.mark.parametrize("threshold", ["array", "f1", "per-label"])
 @pytest.mark.parametrize("decoder", DECODERS)
 @every_model
-def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, threshold):
+def test_labels_strictly_above_the_threshold_are_predicted(name, decoder, threshold):
     X, Y = make_data(seed=1)
     if threshold == "array":
         threshold = np.linspace(0.2, 0.6, 5)
@@ -100,7 +100,7 @@ def test_predicted_is_what_lies_strictly_above_the_threshold(name, decoder, thre
 
 
 @pytest.fixture
-def honest_of(monkeypatch):
+def cross_fit_of(monkeypatch):
     seen = []
 
     class Kept(CrossFit):
@@ -121,32 +121,32 @@ def honest_of(monkeypatch):
 @pytest.mark.parametrize("threshold", TUNED)
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("name", ["CMLL", "Original", "kernel", "foreign"])
-def test_decoder_and_threshold_come_from_honest_codes(
-    name, decoder, threshold, weighted, honest_of
+def test_decoder_and_threshold_come_from_out_of_fold_codes(
+    name, decoder, threshold, weighted, cross_fit_of
 ):
-    """The decoder from all honest codes; the threshold from scores no decoder has seen either."""
+    """The decoder is learnt from all out-of-fold codes, the threshold from out-of-fold scores."""
     X, Y = make_data(60, seed=2)
     w = np.random.default_rng(2).uniform(0.3, 2.0, size=60) if weighted else None
     model = made(name, decoder=decoder, threshold=threshold)
-    honest = honest_of(model, X, Y, sample_weight=w)
+    cross_fit = cross_fit_of(model, X, Y, sample_weight=w)
     if decoder == "linear":
-        S = honest.scores().columns(slice(0, 5))
+        S = cross_fit.scores().columns(slice(0, 5))
     else:
-        folds = list(honest.held_out_folds())
+        folds = list(cross_fit.held_out_folds())
         judges = folds[:N_HELD_OUT]
         if decoder == "learned":
             strength = choose_share(judges)
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty(judges), learn_logistic_decoder
-        whole = learn(honest.data(), strength)
+        whole = learn(cross_fit.data(), strength)
         assert model.decoding_.penalty == pytest.approx(whole.penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
         S = np.empty(Y.shape)
         for part in folds:
             other = learn(part.train, strength)
-            S[part.held] = part.codes @ other.coefficients + other.intercept
+            S[part.rows] = part.codes @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
 
@@ -203,7 +203,7 @@ def test_two_classes(threshold, regressor):
     scores = model.decision_function(X)
     assert model.threshold_ == 0.0
     np.testing.assert_array_equal(model.predict(X), np.where(scores > 0, "yes", "no"))
-    # the boundary is taken off the scores, not off the probabilities
+    # the boundary is subtracted from the scores, not from the probabilities
     codes = model.predict_codes(X)
     S = codes @ model.decoding_.coefficients + model.decoding_.intercept
     np.testing.assert_allclose(log_odds(P[:, 1]), S[:, 0], atol=1e-8)
@@ -232,7 +232,7 @@ def test_several_classes(threshold):
 
 @pytest.mark.parametrize("params", [{"decoder": "logistic"}, {"threshold": "f1"}], ids=str)
 @pytest.mark.parametrize("method", ["partial_fit", "fit_moments"])
-def test_moments_do_not_do(method, params):
+def test_moments_are_not_enough_for_learnt_decoders_and_thresholds(method, params):
     X, Y = make_data(seed=13)
     model = CMLLClassifier(**params)
     assert not hasattr(model, method)
@@ -266,7 +266,7 @@ def test_the_default_threshold_is_the_one_of_largest_f1(name, decoder):
 
 
 @pytest.mark.parametrize(("decoder", "half"), [("linear", 0.5), ("logistic", 0.0)])
-def test_labels_that_never_fail_have_a_default_threshold_of_one_half_at_most(decoder, half):
+def test_the_default_threshold_of_frequent_labels_is_at_most_one_half(decoder, half):
     X, Y = make_data(seed=22)
     Y[:, :] = np.arange(70)[:, None] > 0
     tuned = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y).threshold_
@@ -274,7 +274,7 @@ def test_labels_that_never_fail_have_a_default_threshold_of_one_half_at_most(dec
 
 
 @pytest.mark.parametrize(("n_rows", "n_refits"), [(60, 5), (100, 4), (150, 3), (200, 2), (400, 1)])
-def test_a_default_threshold_takes_no_more_refits_than_it_needs(n_rows, n_refits, monkeypatch):
+def test_a_default_threshold_needs_few_refits(n_rows, n_refits, monkeypatch):
     """Enough rows are scored, or all of them."""
     X, Y = make_data(n_rows, seed=23)
     fitted, tuned = [], []
@@ -306,7 +306,7 @@ def test_where_nothing_can_be_tuned_the_default_is_one_half():
 
 
 @pytest.mark.parametrize("threshold", [2, -0.5, 1.01, [0.5, 0.5, 0.5, 0.5, 7.0]], ids=str)
-def test_a_threshold_far_from_every_score_is_warned_of(threshold):
+def test_a_threshold_far_from_every_score_raises_a_warning(threshold):
     X, Y = make_data(seed=27)
     with pytest.warns(UserWarning, match=r"nothing may be predicted.*number between 0 and 1"):
         CMLLClassifier(threshold=threshold).fit(X, Y)
@@ -318,7 +318,7 @@ def test_a_threshold_far_from_every_score_is_warned_of(threshold):
 @pytest.mark.parametrize("threshold", ["f1", "auto", 0.5])
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("name", ["CMLL", "PLST", "kernel", "foreign"])
-def test_a_bar_ends_where_the_work_does(name, decoder, threshold, monkeypatch):
+def test_the_progress_bar_ends_with_the_work(name, decoder, threshold, monkeypatch):
     X, Y = make_data(seed=28)
     seen = []
 
@@ -338,7 +338,7 @@ def test_a_bar_ends_where_the_work_does(name, decoder, threshold, monkeypatch):
     assert len(seen) == (decoder != "linear" or tunes)
 
 
-def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
+def test_a_long_fit_announces_its_duration(monkeypatch, capsys):
     X, Y = make_data(seed=29)
     CMLLClassifier(decoder="logistic", verbose=1).fit(X, Y)
     assert capsys.readouterr().err == ""  # this one is short
@@ -356,7 +356,7 @@ def test_a_long_fit_says_so_beforehand(monkeypatch, capsys):
 
 @pytest.fixture
 def large(monkeypatch):
-    """Every problem is a large one."""
+    """Treat every problem as a large one."""
     monkeypatch.setattr(plan, "LARGE", dict.fromkeys(DECODERS, 0.0))
     monkeypatch.setattr(plan, "ENOUGH_ROWS", 20)
 
@@ -365,29 +365,29 @@ def large(monkeypatch):
 @pytest.mark.parametrize("threshold", ["auto", *TUNED])
 @pytest.mark.parametrize("decoder", DECODERS)
 @pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
-def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
-    """Decoder and threshold by the same rules, from three folds; one judges."""
+def test_large_problems_have_few_folds(name, decoder, threshold, cross_fit_of):
+    """Decoder and threshold follow the same rules with three folds, one of which judges."""
     X, Y = make_data(60, seed=31)
     model = made(name, decoder=decoder, threshold=threshold)
-    honest = honest_of(model, X, Y)
-    np.testing.assert_array_equal(np.unique(honest.folds.number), [0, 1, 2])
+    cross_fit = cross_fit_of(model, X, Y)
+    np.testing.assert_array_equal(np.unique(cross_fit.folds.number), [0, 1, 2])
     count = 3 if threshold == "per-label" else 1
-    rows = honest.scored(count)
+    rows = cross_fit.scored(count)
     if decoder == "linear":
-        S = honest.scores(count).columns(slice(0, 5))
+        S = cross_fit.scores(count).columns(slice(0, 5))
     else:
-        folds = list(honest.held_out_folds(count))
+        folds = list(cross_fit.held_out_folds(count))
         if decoder == "learned":
             strength = choose_share(folds[:1])
             learn = learn_from_rows
         else:
             strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size
-        whole = learn(honest.data(), strength)
+        whole = learn(cross_fit.data(), strength)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         S = np.empty(Y.shape)
         for part in folds:
             other = learn(part.train, strength)
-            S[part.held] = part.codes @ other.coefficients + other.intercept
+            S[part.rows] = part.codes @ other.coefficients + other.intercept
         S = S[rows]
     how = "f1" if threshold == "auto" else threshold
     expected = tune(how, lambda labels: S[:, labels], sp.csr_array(Y[rows].astype(float)), None)
@@ -398,7 +398,7 @@ def test_large_problems_have_few_folds(name, decoder, threshold, honest_of):
 
 @pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("threshold", [0.5, "f1"])
-def test_half_a_fold_that_is_large_enough_judges_and_three_models_do(threshold, monkeypatch):
+def test_half_of_a_large_fold_judges_with_three_models(threshold, monkeypatch):
     X, Y = make_data(130, seed=36)
     fits = []
     original = CrossFit._fit

@@ -1,4 +1,4 @@
-"""Decisions that were once wrong: ties, labels a fold has not seen, matrices that are not ours."""
+"""Regression tests of decoders and thresholds: ties, labels absent from a fold, users' matrices."""
 
 import numpy as np
 import pytest
@@ -89,7 +89,7 @@ def test_top_k_counts_weights():
 
 
 def test_rows_that_no_fold_holds_out_are_left_out():
-    """Their scores are unknown, not NaN that some comparison happens to survive."""
+    """Rows without an out-of-fold score are dropped; no NaN enters a comparison."""
     X, Y = make_data(60)
     cv = [(np.arange(20, 60), np.arange(20))]
     for strategy in ("f1", "per-label", "cardinality"):
@@ -120,7 +120,7 @@ class WantsDense(RegressorMixin, BaseEstimator):
 
 @pytest.mark.parametrize("params", [{"threshold": "f1"}, {"decoder": "learned"}], ids=str)
 def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
-    """A dense X of mostly zeros is worked on in compressed form, which is our own business."""
+    """A dense X of mostly zeros is compressed internally; the regressor still gets dense rows."""
     X, Y = make_data(60)
     X = np.hstack([X, np.zeros((60, 200))])
     dense = CompactClassifier(Original(), regressor=WantsDense(), **params).fit(X, Y)
@@ -131,7 +131,7 @@ def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
 
 @pytest.mark.parametrize("decoder", ["linear", "learned"])
 def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
-    """No matrix of rows by labels: the widest that is ever made is a block."""
+    """No matrix of all rows and labels is formed: the widest is a block."""
     X, Y = make_data(60, n_labels=12)
     whole = CMLLClassifier(decoder=decoder, threshold="f1").fit(X, Y)
     widths = []

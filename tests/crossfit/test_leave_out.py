@@ -32,7 +32,7 @@ def one_by_one(X, T, fold, alpha, weights=None, held_out=None):
     weighted=st.booleans(),
     seed=st.integers(0, 2**16),
 )
-def test_they_are_those_of_fits_without_each_fold(n, d, m, n_folds, alpha, weighted, seed):
+def test_predictions_equal_fits_without_each_fold(n, d, m, n_folds, alpha, weighted, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + rng.normal(scale=3.0, size=d)
     T = rng.normal(size=(n, m)) + 5.0

@@ -1,12 +1,12 @@
-"""Nothing that has seen a row's labels takes part in its out-of-fold score, whoever made it.
+"""Out-of-fold scores of every estimator depend on no model that has seen the row's labels.
 
-Two statements about every consumer. Other labels of the rows of one fold leave the out-of-fold
-scores of exactly these rows as they are, to the bit, and change others. And copies of a row are
-never divided between the training and the held-out part.
+Two properties are tested for each estimator. Changing the labels of the rows of one fold leaves the
+out-of-fold scores of exactly these rows unchanged, to the bit, and changes others. And copies of a
+row are never divided between the training and the held-out part.
 
-What is *selected* by out-of-fold scores (penalties, thresholds, settings that go on) is selected by
-all of them, and held fixed here. What is learnt *from* such scores, a few numbers that all labels
-share, comes after them: the last stage of a shortlist, and how scores are read as probabilities.
+Values *selected* by out-of-fold scores (penalties, thresholds, settings that survive racing) depend
+on all of them, and are fixed here. Values learnt *from* such scores, a few numbers that all labels
+share, come after them: the last stage of a shortlist, and the calibration of probabilities.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ SPARSE = sp.csr_array(np.where(np.abs(X) > 0.3, X, 0.0))
 
 
 def with_other_labels(Y, rows):
-    """Labels that differ in these rows alone; every label is still present and absent there."""
+    """Return labels changed in these rows alone; every label is still present and absent there."""
     other = np.array(Y)
     other[rows] = np.random.default_rng(1).permuted(1 - other[rows], axis=0)
     return other
 
 
 def by_fold(rows, scores, fold):
-    """Rows and scores of each fold that has any."""
+    """Return rows and scores of each fold that has any."""
     return [(rows[fold[rows] == k], scores[fold[rows] == k]) for k in np.unique(fold[rows])]
 
 
@@ -88,7 +88,7 @@ def assert_out_of_fold(run, labels=Y, copies=COPY_OF):
 
 @pytest.fixture(autouse=True)
 def fixed_strength(monkeypatch):
-    """The strength of a decoder is one number for all rows."""
+    """Fix the strength of decoders, which is selected by all rows."""
     monkeypatch.setattr(decoder_fitter, "choose_share", lambda parts: 0.1)
     monkeypatch.setattr(decoder_fitter, "choose_penalty", lambda parts: 3.0)
     monkeypatch.setattr(decoder_fitter, "choose_penalty_at_size", lambda parts: 3.0)
@@ -96,7 +96,7 @@ def fixed_strength(monkeypatch):
 
 @pytest.fixture
 def tuned_on(monkeypatch):
-    """The out-of-fold scores that thresholds were tuned on."""
+    """Record the out-of-fold scores that thresholds are tuned on."""
     seen, tuned = [], OutOfFoldScores.tuned
 
     def record(own, *args, **options):
@@ -123,7 +123,7 @@ COMPACT = {
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
-def test_of_decoders_and_thresholds(name, decoder):
+def test_decoders_and_thresholds(name, decoder):
     fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
 
     def run(Y):
@@ -137,7 +137,7 @@ def test_of_decoders_and_thresholds(name, decoder):
 @pytest.mark.parametrize("enough", [2, 20], ids=["half a fold judges", "a fold judges"])
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("threshold", ["per-label", "f1"])
-def test_of_large_problems(threshold, decoder, enough, monkeypatch):
+def test_large_problems(threshold, decoder, enough, monkeypatch):
     """Three folds, of which one or two are scored, and logistic regressions for large problems."""
     monkeypatch.setattr(plan, "LARGE", dict.fromkeys(plan.LARGE, 0.0))
     monkeypatch.setattr(plan, "ENOUGH_ROWS", enough)
@@ -153,7 +153,7 @@ def test_of_large_problems(threshold, decoder, enough, monkeypatch):
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
-def test_of_unknown_labels(name, decoder):
+def test_unknown_labels(name, decoder):
     """They are completed from the rows of the other folds alone."""
     fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
     unknown = np.random.default_rng(2).random(Y.shape) < 0.2
@@ -169,8 +169,8 @@ def test_of_unknown_labels(name, decoder):
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
-def test_of_leaving_out_row_by_row(embedding):
-    """The closed form takes a row and its copies off again, so that rounding is left."""
+def test_leave_one_out(embedding):
+    """The closed form subtracts a row and its copies from all rows, up to rounding."""
     model = CompactClassifier(embedding, decoder="learned", threshold="f1")
     own = COPY_OF == COPY_OF[7]
 
@@ -184,7 +184,7 @@ def test_of_leaving_out_row_by_row(embedding):
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_of_samples_held_out_of_streams(solver, decoder, tuned_on):
+def test_held_out_samples_of_streams(solver, decoder, tuned_on):
     """Without a learnt decoder all held-out rows are one fold; with one, every other run is."""
     rows, labels = labelled(900, 12, N_LABELS, 32)
 
@@ -212,7 +212,7 @@ def test_of_samples_held_out_of_streams(solver, decoder, tuned_on):
 
 
 @pytest.mark.parametrize("rows", [X, SPARSE], ids=["dense", "sparse"])
-def test_of_the_threshold_tuner(rows, tuned_on):
+def test_threshold_tuner(rows, tuned_on):
     fold = np.empty(len(Y), dtype=int)
     for k, (_, test) in enumerate(shuffled_splits(held_out_together(rows), 4, seeded(0))):
         fold[test] = k
@@ -248,7 +248,7 @@ SEARCHES = {
 
 @pytest.fixture
 def judged(monkeypatch):
-    """What validation rows are judged by: these rows, and their scores in a setting."""
+    """Record the validation rows and their scores in each setting."""
     seen = []
 
     class Recorded(crossval.FoldJudge):
@@ -273,7 +273,7 @@ ROWS = {"dense": (X, None), "sparse": (SPARSE, None), "groups": (X + 1e-3 * NOIS
 
 @pytest.mark.parametrize(("rows", "groups"), ROWS.values(), ids=ROWS.keys())
 @pytest.mark.parametrize("name", SEARCHES)
-def test_of_searches(name, rows, groups, judged):
+def test_searches(name, rows, groups, judged):
     def run(Y):
         judged.clear()
         clone(SEARCHES[name]).fit(rows, Y, groups=groups)
@@ -282,7 +282,7 @@ def test_of_searches(name, rows, groups, judged):
     assert_out_of_fold(run)
 
 
-def test_of_the_one_split_of_a_long_search(judged, monkeypatch):
+def test_single_split_of_a_long_search(judged, monkeypatch):
     monkeypatch.setattr(cmll_cv, "JUDGES", 2)
     monkeypatch.setattr(cmll_cv, "LARGE_SEARCH", 0.0)
 
@@ -298,7 +298,7 @@ def test_of_the_one_split_of_a_long_search(judged, monkeypatch):
 # --- the shortlist and the automatic search ------------------------------------------------------
 
 
-def test_of_the_shortlist():
+def test_shortlist():
     """Candidates, prior and margins of a fold's rows, which the last stage is learnt from."""
     rng = np.random.default_rng(5)
     rows = sp.csr_array(sp.random(150, 40, 0.15, random_state=5, format="csr"))
@@ -339,7 +339,7 @@ TRIALS = {
 
 @pytest.mark.parametrize("rows", [X, SPARSE], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", TRIALS)
-def test_of_trials_of_the_automatic_search(name, rows, monkeypatch):
+def test_trials_of_the_automatic_search(name, rows, monkeypatch):
     seen = []
     read = trials.read_scores
     monkeypatch.setattr(
@@ -354,8 +354,8 @@ def test_of_trials_of_the_automatic_search(name, rows, monkeypatch):
     assert_out_of_fold(run)
 
 
-def test_of_trees():
-    """Trees vote that met neither the row nor a copy; frequencies are those of all rows."""
+def test_trees():
+    """Only trees without the row and its copies vote; frequencies are those of all rows."""
     n_trees = 20
 
     def run(Y):

@@ -1,4 +1,4 @@
-"""Groups, or else equal rows, are held out together; other rows are divided as ever."""
+"""Groups, or else equal rows, are held out together; other rows are split as by scikit-learn."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_equal_rows_of_a_frame():
     assert held_out_together(frame["a"]).tolist() == [0, 1, 0, 0]
 
 
-def test_groups_decide_alone():
+def test_groups_override_equal_rows():
     X = np.ones((4, 2))
     assert held_out_together(X, ["b", "a", "b", "c"]).tolist() == [0, 1, 0, 2]
     with pytest.raises(ValueError, match="groups must hold one entry for each of the 4 rows"):
@@ -148,22 +148,22 @@ def test_weight_two_is_a_row_twice_for_a_tuner(seed):
 @settings(max_examples=60, deadline=None)
 def test_validation_rows_have_no_copies_among_the_others(rows, share, seed):
     X = np.array(rows, dtype=float)[:, None]
-    order, n_held = np.random.default_rng(seed).permutation(len(X)), int(share * len(X))
-    held, rest = validation_rows(X, order, n_held)
-    assert np.array_equal(np.sort([*held, *rest]), np.arange(len(X)))
+    order, n_rows = np.random.default_rng(seed).permutation(len(X)), int(share * len(X))
+    new, rest = validation_rows(X, order, n_rows)
+    assert np.array_equal(np.sort([*new, *rest]), np.arange(len(X)))
     assert rest.size
-    assert held.size >= n_held or not n_held
-    assert not n_held or not set(X[held, 0]) & set(X[rest, 0]) or held.size == n_held
+    assert new.size >= n_rows or not n_rows
+    assert not n_rows or not set(X[new, 0]) & set(X[rest, 0]) or new.size == n_rows
     if len(set(rows)) == len(rows):
-        assert np.array_equal(held, np.sort(order[:n_held]))
+        assert np.array_equal(new, np.sort(order[:n_rows]))
 
 
 def test_a_network_is_stopped_by_rows_without_copies(monkeypatch):
     pytest.importorskip("torch")
     divided = []
 
-    def noted(X, order, n_held):
-        divided.append((X, *validation_rows(X, order, n_held)))
+    def noted(X, order, n_rows):
+        divided.append((X, *validation_rows(X, order, n_rows)))
         return divided[-1][1:]
 
     rows = np.random.default_rng(0).integers(12, size=40)
@@ -176,5 +176,5 @@ def test_a_network_is_stopped_by_rows_without_copies(monkeypatch):
         monkeypatch.setattr(module, "validation_rows", noted)
         model.set_params(random_state=0).fit(X, Y)
     assert len(divided) == 2
-    for X, held, rest in divided:
-        assert not set(X[held, 0]) & set(X[rest, 0])
+    for X, new, rest in divided:
+        assert not set(X[new, 0]) & set(X[rest, 0])

@@ -17,7 +17,7 @@ rng = np.random.default_rng(0)
     "widths", [(30, 5, 5, 20), (30, 9, 4, 20), (30, 4, 9, 20), (30, 12, 20, 6), (4, 3, 2, 50)]
 )
 @pytest.mark.parametrize("scaled", [False, True])
-def test_three_steps_are_taken_in_the_cheapest_order(widths, scaled, monkeypatch):
+def test_three_steps_are_multiplied_in_the_cheapest_order(widths, scaled, monkeypatch):
     D, d, m, M = widths
     steps = tuple(rng.normal(size=shape) for shape in ((D, d), (d, m), (m, M)))
     b, X = rng.normal(size=M), rng.normal(size=(11, D))

@@ -1,4 +1,4 @@
-"""The ridge decoder learnt from codes: the optimum it states, and a literal choice of its share."""
+"""Ridge decoder learnt from codes, compared with its stated optimum and a literal search."""
 
 import numpy as np
 import pytest
@@ -41,7 +41,7 @@ def stated_objective(U, Y, w, prior, penalty, W):
 
 
 def literal(U, Y, w, prior, share):
-    """Coefficients and intercept, the matrices formed."""
+    """Return coefficients and intercept, with all matrices formed."""
     m = U.shape[1]
     root = np.sqrt(w)[:, None]
     u, y = (w @ U) / w.sum(), (w @ Y) / w.sum()
@@ -74,7 +74,7 @@ def test_the_gradient_of_the_objective_is_zero(size, weighted):
 @every_size
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("seed", [2, 3, 4])
-def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
+def test_the_share_has_the_least_error_on_held_out_rows(size, weighted, seed):
     folds, losses = [], np.zeros(SHARES.size)
     for part in range(2):
         U, Y, prior, rng = problem(size, 10 * seed + part, noise=[0.3, 1.0, 3.0][seed - 2])
@@ -93,14 +93,14 @@ def test_the_share_is_that_of_least_error_on_new_rows(size, weighted, seed):
     np.testing.assert_allclose(decoder.intercept, b, atol=1e-7)
 
 
-def test_without_rows_to_judge_by_the_prior_is_kept():
+def test_without_held_out_folds_the_prior_is_kept():
     assert choose_share([]) == SHARES[0] == SHARES.max()
     _, Y, prior, _ = problem((40, 3, 4), 13)
     U, w = np.full((40, 3), 0.1), np.ones(40)  # every share gives the same decoder
     assert choose_share([held_out(U, Y, w, prior, U, w)]) == SHARES[0]
 
 
-def test_constant_codes_answer_the_mean_of_the_labels():
+def test_constant_codes_predict_the_mean_of_the_labels():
     rng = np.random.default_rng(10)
     Y = (rng.random((20, 3)) < 0.4).astype(float)
     prior = rng.normal(size=(2, 3))

@@ -1,4 +1,4 @@
-"""Logistic decoders of all labels side by side, against scikit-learn's, one label at a time."""
+"""Logistic decoders of all labels, compared with scikit-learn's of one label at a time."""
 
 import numpy as np
 import pytest
@@ -17,25 +17,25 @@ from compactlearn.decoding._logistic import (
 
 
 def data_of(U, Y, w=None, linear=None):
-    """Rows whose scores are those of the linear decoder; without one, nothing but frequencies."""
+    """Return rows with the scores of the linear decoder; without one, scores of zero."""
     linear = np.zeros((U.shape[1], Y.shape[1])) if linear is None else linear
     w = np.ones(len(U)) if w is None else w
     return DecoderData(U, sp.csr_array(Y), w, linear, lambda labels: (U @ linear)[:, labels])
 
 
 def held_out_of(U, Y, w, folds, linear=None, codes=None):
-    """Each fold in the part of new rows, of which the codes may be others than those of U."""
+    """Yield each fold as held-out rows; their ``codes`` may differ from U."""
     Y, w = sp.csr_array(Y), np.ones(len(U)) if w is None else w
     codes = U if codes is None else codes
     for fold in np.unique(folds):
-        held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+        held_out, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if rest.size:
             train = data_of(U[rest], Y[rest], w[rest], linear)
-            yield HeldOutFold(train, held, codes[held], Y[held], w[held])
+            yield HeldOutFold(train, held_out, codes[held_out], Y[held_out], w[held_out])
 
 
 def learn(U, Y, w, folds, penalties=PENALTIES):
-    """Shrunken towards nothing but the labels' frequencies; the penalty by folds of the rows."""
+    """Learn a decoder shrunken towards the labels' frequencies, the penalty selected by folds."""
     penalty = choose_penalty(list(held_out_of(U, Y, w, folds)), penalties)
     return learn_logistic_decoder(data_of(U, Y, w), penalty)
 
@@ -132,7 +132,7 @@ def test_separable_labels(penalty):
 
 
 @pytest.mark.parametrize("other", [100.0, 0.02])
-def test_warm_starts_reach_the_same_answer(other):
+def test_warm_starts_reach_the_same_solution(other):
     Z, Y, rng = problem(seed=10)
     cold = fit_logistic(Z, Y, 0.5, tol=1e-10)
     start = fit_logistic(Z, Y, other).coefficients
@@ -156,7 +156,7 @@ def standardised(U, w):
 
 
 def held_out_losses(Z, Y, w, folds):
-    """The literal search: scikit-learn, every penalty, every fold."""
+    """Return the held-out losses by scikit-learn, for every penalty and fold."""
     losses = []
     for penalty in PENALTIES:
         loss = 0.0
@@ -184,18 +184,18 @@ def test_the_penalty_is_as_good_as_any(noise, weighted):
         assert losses.max() > 1.05 * losses.min()
 
 
-def test_the_penalty_is_judged_by_the_codes_of_new_rows():
+def test_the_penalty_is_judged_by_the_codes_of_held_out_rows():
     U, Y, _ = problem(90, 5, 3, seed=24, noise=0.2)
     folds = np.arange(90) % 3
     plain = choose_penalty(list(held_out_of(U, Y, None, folds)))
-    # New codes that mean the opposite: every slope costs.
+    # Held-out codes of the opposite sign: every slope increases the loss.
     found = choose_penalty(list(held_out_of(U, Y, None, folds, codes=-U)))
     assert found == PENALTIES[0] > plain
     assert choose_penalty([]) == PENALTIES[0]
 
 
-def test_the_prior_is_scaled_by_honest_scores():
-    """A linear decoder that has met the labels looks strong; honest scores say what it is worth."""
+def test_the_prior_is_scaled_by_out_of_fold_scores():
+    """Training scores of a linear decoder are too good; out-of-fold scores are not."""
     U, Y, rng = problem(200, 3, 4, seed=25)
     linear = np.linalg.lstsq(U, Y, rcond=None)[0]
     noise = rng.normal(size=(200, 4))
@@ -249,7 +249,7 @@ def test_a_label_missing_from_a_fold():
 # --- shrunken towards the linear decoder ---------------------------------------------------------
 
 
-def test_scores_become_log_odds_as_by_a_logistic_regression_of_their_own():
+def test_the_map_to_log_odds_is_a_logistic_regression_on_the_score():
     """Newton's solution: the gradient of the stated objective is zero."""
     U, Y, _ = problem(80, 3, 4, seed=20)
     S = U @ np.random.default_rng(20).normal(size=(3, 4)) + Y
@@ -267,7 +267,7 @@ def test_scores_become_log_odds_as_by_a_logistic_regression_of_their_own():
 @pytest.mark.parametrize("n_present", [2, 5, 20, 60])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_of_a_rare_label_far_from_the_others_have_log_odds_too(n_present, dtype):
-    """Tens of units from the others, where whole Newton steps go to and fro."""
+    """Their scores are tens of units from the others, where whole Newton steps oscillate."""
     rng = np.random.default_rng(n_present)
     n = 20_000
     Y = np.zeros((n, 8))
@@ -303,8 +303,8 @@ def test_the_stated_objective_is_at_its_minimum():
     np.testing.assert_allclose(wrong.sum(axis=0), 0, atol=1e-6)
 
 
-def test_a_prior_that_is_certain_and_wrong_is_left_again():
-    # One step makes all rows certain, the only positive one wrongly: no curvature is left then.
+def test_the_fit_recovers_from_a_certain_and_wrong_prior():
+    # One step makes all probabilities 0 or 1, the positive row's wrongly: the curvature vanishes.
     rng = np.random.default_rng(0)
     Z = 10.0 * (rng.random((400, 6)) < 0.02)
     Y = np.zeros((400, 1))

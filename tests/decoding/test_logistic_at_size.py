@@ -1,4 +1,4 @@
-"""The logistic decoder for large problems, against the plain one that it stands in for."""
+"""Logistic decoder for large problems, compared with the plain one."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ from compactlearn.decoding._logistic_at_size import (
 
 
 def problem(n, m, shares, seed=0, weighted=False):
-    """Codes, labels that so large a share of the rows has, and honest linear scores."""
+    """Return codes, labels that the given shares of rows have, and linear scores."""
     rng = np.random.default_rng(seed)
     U = rng.normal(size=(n, m)) * rng.uniform(0.1, 10, size=m) + rng.normal(size=m)
     S = (U - U.mean(axis=0)) / U.std(axis=0) @ rng.normal(size=(m, len(shares)))
@@ -92,7 +92,7 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_bins_of_scores_say_what_the_scores_do(weighted):
+def test_binned_scores_give_the_same_log_odds(weighted):
     data = problem(20_000, 8, np.geomspace(3e-4, 0.2, 8), seed=7, weighted=weighted)
     S = data.scores(slice(0, 8))
     w = data.weights
@@ -131,7 +131,7 @@ def test_of_very_many_labels_the_rare_ones_keep_the_linear_decoder_s_slopes(monk
 
 
 def test_scores_of_other_rows_scale_the_linear_decoder():
-    """Those of the same rows would be the same; others, with their own labels, do as well."""
+    """The scale of the linear decoder may come from rows other than the training rows."""
     data = problem(900, 6, [0.3, 0.2, 0.1], seed=9)
     first, second = np.arange(450), np.arange(450, 900)
     S = data.scores(slice(0, 3))
@@ -150,7 +150,7 @@ def test_scores_of_other_rows_scale_the_linear_decoder():
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=1e-6)
 
 
-def test_a_sample_stands_for_all_rows():
+def test_a_weighted_sample_represents_all_rows():
     highest = np.r_[np.ones(50), np.linspace(0, 2 * CERTAIN, 200_000), -np.ones(200_000)]
     rows, counts = drawn_rows(highest)
     again, _ = drawn_rows(highest)
@@ -169,7 +169,7 @@ def test_a_sample_stands_for_all_rows():
 def held_out(data, share=3):
     rows = np.arange(data.codes.shape[0])
     for fold in range(share):
-        held, rest = rows[rows % share == fold], rows[rows % share != fold]
+        new, rest = rows[rows % share == fold], rows[rows % share != fold]
         train = replace(
             data,
             codes=data.codes[rest],
@@ -177,8 +177,8 @@ def held_out(data, share=3):
             weights=data.weights[rest],
             scores=lambda labels, rest=rest: data.scores(labels)[rest],
         )
-        codes, labels = data.codes[held], data.labels[held]
-        yield HeldOutFold(train, held, codes, labels, data.weights[held])
+        codes, labels = data.codes[new], data.labels[new]
+        yield HeldOutFold(train, new, codes, labels, data.weights[new])
 
 
 @pytest.mark.parametrize("seed", [2, 3])
@@ -238,7 +238,7 @@ def test_constant_labels_and_codes_get_no_slope():
     assert found.intercept[0] < -4 < 4 < found.intercept[1]
 
 
-def test_what_would_not_fit_is_refused(monkeypatch):
+def test_too_large_a_problem_raises_memory_error(monkeypatch):
     data = problem(100, 3, [0.3, 0.2], seed=6)
     monkeypatch.setattr(logistic_at_size.memory, "available_bytes", lambda: 1000)
     with pytest.raises(MemoryError, match="Logistic regressions on 100 rows and 3 codes"):

@@ -1,4 +1,4 @@
-"""Tuned thresholds against brute force over every threshold that makes a difference."""
+"""Tuned thresholds compared with brute force over all thresholds."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def tuned(strategy, S, Y, w=None, min_positives=0):
 
 
 def every_threshold(S):
-    """One below all scores, one between any two neighbours, one above all."""
+    """Return one threshold below all scores, one between any two neighbours, one above all."""
     values = np.unique(S)
     return np.concatenate([[values[0] - 1], (values[:-1] + values[1:]) / 2, [values[-1] + 1]])
 
@@ -138,7 +138,7 @@ def test_weights_are_repetitions(problem, strategy):
     np.testing.assert_allclose(once, again)
 
 
-def test_of_equally_good_thresholds_the_highest():
+def test_the_highest_of_equally_good_thresholds_is_selected():
     S = np.array([[0.9], [0.8], [0.5], [0.4]])
     Y = np.array([[1.0], [0.0], [0.0], [1.0]])
     # {.9}: 2 * 1 / (1 + 2); all four: 2 * 2 / (4 + 2), both two thirds
@@ -147,7 +147,7 @@ def test_of_equally_good_thresholds_the_highest():
 
 
 @pytest.mark.parametrize("low", [0.1, np.nextafter(0.1, 1)], ids=["even", "odd"])
-def test_neighbouring_floats_are_still_parted(low):
+def test_a_threshold_separates_neighbouring_floats(low):
     high = np.nextafter(low, 1)
     S = np.array([[high], [low]])
     Y = np.array([[1.0], [0.0]])

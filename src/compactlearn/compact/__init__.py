@@ -1,6 +1,7 @@
 """Compact models: prepare rows, embed, regress, decode.
 
-What people use is found in :mod:`compactlearn`; here is what published tables need beside that.
+The public estimators are in :mod:`compactlearn`; this module adds the classifier of
+published tables.
 """
 
 from typing import TYPE_CHECKING

@@ -136,7 +136,7 @@ default="auto"
     decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_, n_features_in_, feature_names_in_ : int, int, ndarray of str
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    label_names_ : list of str, where Y was a frame (its columns) or lists of names (sorted)
     parts_ : all that predicting needs, in one frozen value
     label_space_ : what is known of the labels: matrix or vector, classes, names
     boundary_ : float, taken off the scores of two classes, whose boundary is 0; else 0

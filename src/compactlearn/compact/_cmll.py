@@ -33,7 +33,7 @@ default="auto"
         How the subspaces are found; "alternating" is the paper's algorithm, the last four
         prescribe a route, of which "randomized" alone is not exact.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        What feature components beyond the rank are.
+        How feature components beyond the rank are chosen.
     feature_map : transformer or None, default=None
         Applied to X first.
     scale : bool, default=False
@@ -82,7 +82,7 @@ n_parameters_, n_passes_, n_features_in_, feature_names_in_
         "completion": CMLL._constraints["completion"],
     }
 
-    # What CompactClassifier has as parameters beside these.
+    # Parameters of CompactClassifier that are fixed here.
     embedding = None
     regressor = None
     positive_unlabelled = False

@@ -33,7 +33,7 @@ from compactlearn.linalg._rows_pair import RowsPair
 Array = NDArray[np.float64]
 
 # Penalties of the ridge, in units of alpha="auto", and shares of the noise by which codes are
-# shrunken: the grid that is searched, from a place near its middle.
+# shrunken: the grid that is searched, from a point near its middle.
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1000.0)
 SHARES = (2.0, 1.0, 0.5, 0.25, 0.125)
 START = (1, 2)
@@ -51,7 +51,7 @@ COPIES = 8  # of labels as a dense matrix that completing by codes needs
 
 @dataclass(frozen=True)
 class Completion:
-    """How unknown labels are completed."""
+    """A method of completing unknown labels, with its constants."""
 
     alpha: float
     bias: str = "free"
@@ -150,7 +150,7 @@ def completed(
     bias: str,
     regressor: Any,
 ) -> TrainingRows:
-    """What is learnt from, with unknown labels completed; what they are completed by goes along."""
+    """Return the training rows with unknown labels completed, and with the completion."""
     rows = training.with_rows()
     if regressor is None and keeps_everything(embedding, training.pair):
         completion = Completion(resolved_penalty(alpha, training.pair), bias)
@@ -162,7 +162,7 @@ def completed(
 def with_completed(
     training: TrainingRows, rows: RowsPair, unknown: Any, completion: Completion
 ) -> TrainingRows:
-    """Return the training rows with labels completed so."""
+    """Return the training rows with labels completed by ``completion``."""
     right = completion.fill(rows, unknown)
     pair: Pair
     if isinstance(training.pair, MomentsPair):

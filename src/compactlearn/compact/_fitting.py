@@ -117,7 +117,7 @@ def fit_summed(classifier: Any, source: RowSource, labels: LabelSpace) -> Fitted
         found.pair,
         RowMap(scale=found.scale),
         moments=found.moments,
-        held=found.held,
+        held_out=found.held_out,
         n_passes=found.n_passes,
     )
     return _learn(classifier, embedding, training, labels, threshold)

@@ -60,17 +60,17 @@ def check_training(
     )
     groups = check_groups(groups, X.shape[0])
     rows = rows_that_count(targets, weights)
-    X, targets, weights = taken(X, targets, weights, rows)
+    X, targets, weights = select_rows(X, targets, weights, rows)
     targets = with_absent(targets)
     if rows is not None and groups is not None:
         groups = groups[rows]
     return TrainingData(X, targets, weights, groups, rows, tuple(left))
 
 
-def taken(
+def select_rows(
     X: Any, targets: Targets, weights: Array | None, rows: NDArray[np.intp] | None
 ) -> tuple[Any, Targets, Array | None]:
-    """Return some of the rows; all of them, where none are named."""
+    """Return the given rows, or all of them where ``rows`` is None."""
     if rows is None:
         return X, targets, weights
     return X[rows], targets.take(rows), None if weights is None else weights[rows]
@@ -81,4 +81,4 @@ def without_zero_weights(
 ) -> tuple[Any, Targets, Array | None]:
     """Return the rows of positive weight."""
     counted = None if weights is None or weights.all() else np.flatnonzero(weights)
-    return taken(X, targets, weights, counted)
+    return select_rows(X, targets, weights, counted)

@@ -47,7 +47,7 @@ DISTANCE_ROWS = 2_000
 
 DEFAULT_LANDMARKS = 1_000  # of nystroem
 
-# Kernel rows held at once by transform; what scikit-learn adds while computing them is less.
+# Kernel rows that transform keeps in memory at once; scikit-learn adds less while computing them.
 BLOCK_BYTES = 32 * 2**20
 
 
@@ -169,7 +169,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def fit_rows(self, X: Any, sample_weight: Array | None = None) -> Self:
-        """Take the landmarks and no more: all but the eigenproblem of ``fit``.
+        """Select the landmarks, without solving the eigenproblem of ``fit``.
 
         Enough for :meth:`gram` and :meth:`rows`. ``transform`` works too: it factors the kernel
         matrix at its first call and keeps the outcome.
@@ -215,7 +215,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self._kernel = Kernel(self.kernel, self.gamma_, int(self.degree), float(self.coef0), origin)
 
     def _factor(self) -> Array:
-        """E S^(-1/2) (L, r): what kernel values are multiplied by."""
+        """Return E S^(-1/2) (L, r), the matrix that turns kernel values into features."""
         size = self.landmarks_.shape[0]
         _require_room(
             self.landmarks_, 4 * size * size, f"Factoring the kernel matrix of {size} rows"
@@ -285,7 +285,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     @property
     def kernel_(self) -> Kernel:
-        """The kernel with its constants, as they were when the landmarks were taken."""
+        """The kernel with its constants, as they were when the landmarks were selected."""
         check_is_fitted(self)
         return self._kernel
 
@@ -323,14 +323,14 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return features
 
     def _factored(self) -> Array:
-        """The factor, computed now where only ``fit_rows`` was called."""
+        """Return the factor, computed at the first call after ``fit_rows``."""
         if not hasattr(self, "_coefficients"):
             self._coefficients = unwrap(owned(self._factor()))
         return self._coefficients
 
     @property
     def coefficients_(self) -> Array:
-        """What kernel values are multiplied by to become features, (n_landmarks, n_components)."""
+        """Matrix that turns kernel values into features, (n_landmarks, n_components)."""
         check_is_fitted(self)
         return self._factored()
 
@@ -348,7 +348,7 @@ class KernelMap(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 def _gamma_of_distance(X: Any, weights: Array | None) -> float:
     """1 / (2 s²), s the mean distance of the rows, or of some of many."""
     if X.shape[0] > DISTANCE_ROWS:
-        # Not random_state's business: the width is a fact about the data.
+        # Independent of random_state: the width is a property of the data.
         rng = np.random.default_rng(0)
         chosen = np.sort(rng.choice(X.shape[0], DISTANCE_ROWS, replace=False))
         X, weights = X[chosen], None if weights is None else weights[chosen]

@@ -83,12 +83,12 @@ class Kernel:
     gamma: float | None = None
     degree: int = 3
     coef0: float = 1.0
-    # Taken off dense rows before distances (rbf): |a|² + |b|² - 2ab cancels where rows are far
-    # from the origin compared to each other.
+    # Subtracted from dense rows before distances (rbf): |a|² + |b|² - 2ab cancels where rows are
+    # far from the origin compared to each other.
     origin: Array | None = None
 
     def values(self, A: Any, B: Any) -> Array:
-        """(n, k) kernel values of the rows of A (n, D) and of B (k, D)."""
+        """Return (n, k) kernel values of the rows of A (n, D) and of B (k, D)."""
         same = A is B  # scikit-learn then makes the distances to itself exactly zero
         if self.origin is not None:
             origin = wrap(self.origin)
@@ -117,7 +117,7 @@ class Kernel:
                 out[rows, columns] = self.values(A, landmarks[columns])
 
     def gram(self, landmarks: Any) -> Array:
-        """(L, L) kernel matrix of the landmarks, exactly symmetric."""
+        """Return the (L, L) kernel matrix of the landmarks, exactly symmetric."""
         size, step = landmarks.shape[0], _tile_of(landmarks)
         out = zeros_on_device_of((size, size), landmarks)
         for rows in tiles(size, step):
@@ -132,12 +132,12 @@ class Kernel:
 
 
 def _tile_of(landmarks: Any) -> int:
-    """Return how many rows of a tile suit where the landmarks are."""
+    """Return the number of rows of a tile on the device of the landmarks."""
     return DEVICE_TILE if isinstance(landmarks, DeviceArray) else TILE
 
 
 def tiles(size: int, step: int) -> Iterator[slice]:
-    """Consecutive slices of at most ``step``.
+    """Yield consecutive slices of at most ``step``.
 
     >>> list(tiles(5, 3))
     [slice(0, 3, None), slice(3, 5, None)]
@@ -172,7 +172,7 @@ def centre(X: Any) -> Array | None:
 
 
 def mean_distance(X: Any, weights: Array | None = None) -> float:
-    """Mean Euclidean distance of different rows of X (n, D) over all pairs i < j.
+    """Return the mean Euclidean distance of different rows of X (n, D) over all pairs i < j.
 
     A row of integer weight w counts as w rows.
 

@@ -42,7 +42,7 @@ class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
     excluded_labels_: list[Any]
     threshold_: Any
     label_space_: LabelSpace  # matrix or vector, classes, names
-    boundary_: float  # what is taken off the scores of two classes, whose boundary is 0; else 0
+    boundary_: float  # subtracted from the scores of two classes, whose boundary is 0; else 0
 
     @abstractmethod
     def _prepare(self, X: Any) -> Any:
@@ -64,7 +64,7 @@ class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
         X = self._prepare(X)
         return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
-    # As the base has them, but the (n_samples, n_labels) scores are never held at once.
+    # As in the base class, but without all (n_samples, n_labels) scores in memory at once.
 
     @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
@@ -114,7 +114,7 @@ class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
     """Base of classifiers of dense or sparse rows whose scores are an array."""
 
     def _scores(self, X: Any) -> Array:
-        """Of checked rows, all at once; two classes have one column."""
+        """Return the scores of checked rows; two classes have one column."""
         scores = np.empty((X.shape[0], self.n_labels_))
         for rows, block in self._score_blocks(X):
             scores[rows] = block
@@ -141,7 +141,7 @@ class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
 
 
 def describe(classifier: RanksLabels, labels: LabelSpace, left_out: Sequence[Any] = ()) -> None:
-    """Let a classifier keep what its predictions need to know about the labels."""
+    """Set the fitted attributes that describe the labels."""
     forget_compression(classifier)
     classifier.label_space_ = labels
     if hasattr(classifier, "min_label_count"):

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 def penalty_of_columns(mean: Array, squares: Array, count: float) -> float:
-    """D times the squared mean deviation, over the D columns that vary; 1 where none does.
+    """Return D times the squared mean deviation, over the D columns that vary; 1 where none does.
 
     ``squares`` are sums of squared deviations from the ``mean`` over ``count`` rows.
 
@@ -41,13 +41,13 @@ def penalty_of_columns(mean: Array, squares: Array, count: float) -> float:
 
 
 def penalty_of_rows(X: Any, weights: Array | None = None) -> float:
-    """What ``alpha="auto"`` is on rows of features."""
+    """Return the penalty of ``alpha="auto"`` for rows of features."""
     mean, variances, count = column_moments(working_form(X), weights)
     return penalty_of_columns(mean, count * variances, count)
 
 
 def resolved_penalty(alpha: Any, pair: Pair) -> float:
-    """``alpha`` as a number: "auto" is the unit of a pair's left block.
+    """Return ``alpha`` as a number: "auto" is the unit of a pair's left block.
 
     A kernel has no columns; there it is the mean squared length of the centred rows.
     """

@@ -1,4 +1,4 @@
-"""Rows before an embedding sees them: mapped, scaled, and held as its solver needs them."""
+"""Preparation of rows for an embedding: mapped, scaled, and in the form that its solver needs."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _MAPPED_ENTRIES = 1 << 23  # 64 MB of kernel rows at a time
 
 @dataclass(frozen=True)
 class RowMap:
-    """What rows go through before the projection, learnt from features alone."""
+    """Feature map and scale of rows before the projection, learnt from features alone."""
 
     feature_map: Any = None  # fitted
-    scale: Array | None = None  # what columns are divided by
+    scale: Array | None = None  # divisors of the columns
     as_kernel: bool = False  # rows become kernel values against the training rows, not features
 
     @property
@@ -78,7 +78,7 @@ class RowMap:
         return X if self.scale is None else scale_columns(X, 1.0 / self.scale)
 
     def rows(self, X: Any) -> Any:
-        """Return checked rows as a pair of blocks knows them."""
+        """Return checked rows, mapped and scaled."""
         return self.scaled(self.mapped(X))
 
     def mapped_blocks(self, X: Any, width: int) -> Iterator[tuple[slice, Any]]:
@@ -102,7 +102,7 @@ def prepare(
     weights: Array | None = None,
     groups: Any = None,
 ) -> TrainingRows:
-    """Map and scale checked rows as a classifier asks, and hold them as suits the embedding."""
+    """Map and scale checked rows as a classifier asks, in the form that suits the embedding."""
     if isinstance(X, DeviceArray):
         _refuse_foreign(classifier, X)
         refuse_devices(embedding, X)
@@ -116,18 +116,18 @@ def prepare(
         mapped = row_map.mapped(X)
     given_features = (X if by_kernel else mapped).shape[1]
     features = mapped
-    held, labels = working_form(mapped), Y
-    Y = right_on_device_of(Y, held)
-    shape = Shape.of(held, Y)
+    working, labels = working_form(mapped), Y
+    Y = right_on_device_of(Y, working)
+    shape = Shape.of(working, Y)
     learns = classifier.regressor is None
     demand = affordable(embedding, shape, given_features, learns=learns)
     if classifier.scale:
-        factors = inverse_deviations(*column_moments(held, weights))
-        held, features = scale_columns(held, factors), scale_columns(features, factors)
+        factors = inverse_deviations(*column_moments(working, weights))
+        working, features = scale_columns(working, factors), scale_columns(features, factors)
         row_map = RowMap(row_map.feature_map, 1.0 / factors)
-    route = plan_route(held, Y, demand, embedding.traits.solver)
+    route = plan_route(working, Y, demand, embedding.traits.solver)
     _announce(classifier, route.seconds)
-    pair = build_pair(held, Y, weights, solver=route.solver, given_left=given_features)
+    pair = build_pair(working, Y, weights, solver=route.solver, given_left=given_features)
     moments = None
     if isinstance(pair, MomentsPair) and classifier.feature_map is None and learns:
         moments = pair.moments if factors is None else pair.moments.rescaled(1.0 / factors)
@@ -136,7 +136,7 @@ def prepare(
         row_map,
         features,
         weights,
-        blocks=(held, Y),
+        blocks=(working, Y),
         given=X,
         groups=groups,
         labels=labels,
@@ -172,8 +172,8 @@ def _prepare_kernel(
 def prepare_moments(classifier: Any, moments: Moments) -> TrainingRows:
     """Prepare moments in place of data, scaled if asked for."""
     scale = deviations_of(moments) if classifier.scale else None
-    held = moments if scale is None else moments.rescaled(1.0 / scale)
-    return TrainingRows(MomentsPair(held), RowMap(scale=scale), moments=moments)
+    scaled = moments if scale is None else moments.rescaled(1.0 / scale)
+    return TrainingRows(MomentsPair(scaled), RowMap(scale=scale), moments=moments)
 
 
 def _announce(classifier: Any, takes: float) -> None:
@@ -215,8 +215,8 @@ def _goes_through_kernel(
 
 
 def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learns: bool) -> Plan:
-    """Return what the embedding asks for; "auto" label components are fewer where memory is short,
-    and the embedding is changed to ask for these."""
+    """Return the embedding's plan; where memory is short, "auto" label components are reduced in
+    the embedding itself."""
 
     def demand() -> Plan:
         plan = embedding.plan(shape.n_left, shape.n_right, given_features)
@@ -233,7 +233,7 @@ def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learn
 
 
 def require_room_for_kernel(n_rows: int, demand: Plan, free: int | None = None) -> None:
-    """Raise MemoryError for a kernel matrix that, with what is made of it, would not fit."""
+    """Raise MemoryError where a kernel matrix and its factors would not fit in memory."""
     memory.require_memory(
         8 * int(kernel_copies(n_rows, demand) * n_rows**2),
         what=f"Fitting an exact kernel of {n_rows} rows",

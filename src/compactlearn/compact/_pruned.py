@@ -3,7 +3,8 @@
 Which weights matter is read off a ridge regression of all labels on all features, by the deviation
 that each brings into its label's score: ``|b_jl| sd_j``. Kept are the features that bring most into
 all labels together (:class:`KeptFeatures`), on which a compact model is then learnt, or single
-weights (:class:`KeptWeights`), which are then learnt anew. A weight's place counts as a number.
+weights (:class:`KeptWeights`), which are then learnt anew. The index of a weight counts
+as a parameter.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class KeptFeatures(BaseEstimator):
     >>> data = load("enron")
     >>> X, Y = scipy.sparse.csr_array(data.X), scipy.sparse.csr_array(data.Y)
     >>> model = KeptFeatures(CMLLClassifier(5, 5, threshold=0.5), 200, alpha=10.0).fit(X, Y)
-    >>> model.n_parameters_  # 5 (200 + 53) + 53, and the 200 places
+    >>> model.n_parameters_  # 5 (200 + 53) + 53, and the 200 indices
     1518
     """
 
@@ -61,7 +62,7 @@ class KeptFeatures(BaseEstimator):
 
     @property
     def n_parameters_(self) -> int:
-        """Those of the classifier, and which features it sees."""
+        """Number of parameters of the classifier, and of indices of its features."""
         return self.classifier_.n_parameters_ + self.features_.size
 
 
@@ -75,7 +76,7 @@ class KeptWeights(BaseEstimator):
     >>> data = load("enron")
     >>> X, Y = scipy.sparse.csr_array(data.X), scipy.sparse.csr_array(data.Y)
     >>> model = KeptWeights(700, alpha=10.0, refit_alpha=3.0).fit(X, Y)
-    >>> model.n_parameters_  # 700 weights and places, 53 intercepts, 54 bounds between labels
+    >>> model.n_parameters_  # 700 weights and indices, 53 intercepts, 54 bounds between labels
     1507
     """
 

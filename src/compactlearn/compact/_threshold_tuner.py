@@ -56,7 +56,7 @@ def _has(name: str) -> Any:
             reason = reason_of(error).rstrip(".")
             raise AttributeError(
                 f"This needs an estimator with {name}, and was given {type(model).__name__}, "
-                f"which has none{f' as it stands ({reason})' if reason else ''}; use predict, or "
+                f"which has none{f' ({reason})' if reason else ''}; use predict, or "
                 "another estimator."
             ) from error
 
@@ -107,7 +107,7 @@ class ThresholdTuner(
     k_ : int, for "top-k"
     classes_, n_labels_, n_features_in_, feature_names_in_
         As in the estimator.
-    label_names_ : list of str, where Y was a frame (its columns) or held names (sorted)
+    label_names_ : list of str, where Y was a frame (its columns) or lists of names (sorted)
     nbytes_, n_parameters_ : int
         Bytes of all arrays that the model is saved with; parameters of the estimator.
 

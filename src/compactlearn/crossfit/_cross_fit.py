@@ -1,6 +1,6 @@
 """Out-of-fold codes and scores by closed forms and refits.
 
-Two things are learnt after the learner, and each needs rows in the part of new ones.
+Two things are learnt after the learner, and both need held-out rows.
 
 A *decoder* is learnt from codes that the learner has not seen: the codes V stay as they are, since
 it is V that the decoder will be given, and projection and learner are fitted to the other rows.
@@ -12,8 +12,8 @@ because P has seen the labels of every row: there the rows are held out fold by 
 Whatever is *chosen* (a threshold, a penalty of the decoder, the scale of its prior) is chosen on
 out-of-fold scores: nothing that has seen a row's labels takes part in its score. V has, and so has
 the linear decoder W = V'Y: decoded by it, cross-fitted codes carry a row's own labels back into its
-score (on labels that are pure noise, an AUC of .87 where .5 is chance). So these scores come from
-models fitted anew without the row's fold, embedding included.
+score (on labels that are pure noise, an AUC of .87 in place of .5). So these scores come from
+models refitted without the row's fold, embedding included.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class _Model:
-    """A model of some of the folds."""
+    """Model of some of the folds."""
 
     decoder: Any  # (m, M)
     offset: Array
-    predicted: dict[int, Array]  # the codes that it gives the folds that were left out
-    codes: Codes | None  # its own, where a held-out fold will need them
-    mean_left: Array  # of its rows, about which these were found
+    predicted: dict[int, Array]  # codes of the held-out folds
+    codes: Codes | None  # of its training rows, where a held-out fold will need them
+    mean_left: Array  # of the training rows, about which these codes were found
     mean_code: Array
 
 
 class CrossFit:
-    """Out-of-fold codes, scores and held-out folds of a classifier, each made when asked for.
+    """Out-of-fold codes, scores and held-out folds of a classifier, computed on demand.
 
     ``member`` (N,) numbers the rows that are held out together. Without ``nested`` there will be
     scores only, and less is kept. ``single`` is for scores in float32. ``note`` is called after
@@ -119,11 +119,11 @@ class CrossFit:
     # ---- codes --------------------------------------------------------------------------------
 
     def codes(self) -> Array:
-        """(N, m) every row's codes by a learner that has not seen it; V is that of all rows."""
+        """Return the out-of-fold codes (N, m) of all rows; the target V is that of all rows."""
         return self._predicted()[0]
 
     def how(self) -> str:
-        """How these codes are found: "leave-one-out" or "cross-fitted"."""
+        """Return the method that computes these codes: "leave-one-out" or "cross-fitted"."""
         return self._predicted()[1]
 
     def _predicted(self) -> tuple[Array, str]:
@@ -143,13 +143,13 @@ class CrossFit:
         left_out: tuple[int, ...] = (),
         count: int | None = None,
     ) -> tuple[Array, str]:
-        """The codes of ``rows``, each by a learner that has not seen it, and how.
+        """Return the out-of-fold codes of ``rows``, and the method that computed them.
 
-        ``rows`` are all but those of the folds ``left_out``, ``mean`` is the one about which their
-        codes were found, and ``decoder`` says what these count for. With a ``count``, only those of
-        so many folds are sure to be there. Leave-one-out where the learner is a ridge on all the
-        features, there are no groups of rows that differ, and no row decides its own prediction
-        alone.
+        ``rows`` are all rows outside the folds ``left_out``, ``mean`` is the feature mean that
+        ``codes`` refer to, and ``decoder`` weighs the codes for the learner. With a ``count``, only
+        the codes of the first ``count`` folds are filled in. The method is leave-one-out where the
+        learner is a ridge on all the features, no groups of different rows were given, and no row
+        determines its own prediction alone.
         """
         member = self.member[rows]
         several = member.size > 0 and member.min() < member.max()
@@ -165,42 +165,43 @@ class CrossFit:
         pair = self._rows_pair(rows, left_out)
         V = pair.code_rows(codes)
         predicted = zeros_on_device_of((rows.size, codes.size), pair.mean_left)
-        for held, rest in islice(self._divided(rows), count):
-            if not rest.size:  # one group of rows only: nothing is known of others
-                predicted[held] = codes.total / pair.count
+        for held_out, rest in islice(self._divided(rows), count):
+            if not rest.size:  # a single group of rows: there is nothing to train on
+                predicted[held_out] = codes.total / pair.count
                 continue
-            part, new = pair.part(rest, held)
-            new = self._held_out_rows(rows[rest], rows[held], new)
+            part, new = pair.part(rest, held_out)
+            new = self._held_out_rows(rows[rest], rows[held_out], new)
             own = part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
-            predicted[held] = self.learner.predictor(part, P, own, decoder)(new)
+            predicted[held_out] = self.learner.predictor(part, P, own, decoder)(new)
         return predicted, "cross-fitted"
 
     def _labels_unseen(self, rows: Rows, left_out: tuple[int, ...], count: int | None) -> Array:
-        """Where labels are the codes: those of ``rows``, each by a learner that has not seen it."""
+        """Return the out-of-fold codes of ``rows`` where the labels are the codes."""
         predicted = zeros_on_device_of((rows.size, self.pair.n_right), self.pair.mean_left)
-        for held, rest in islice(self._divided(rows), count):
+        for held_out, rest in islice(self._divided(rows), count):
             if rest.size:
-                fold = int(self.folds.number[rows[held[0]]])
-                predicted[held] = self._labels_by_others(fold, left_out)
+                fold = int(self.folds.number[rows[held_out[0]]])
+                predicted[held_out] = self._labels_by_others(fold, left_out)
             else:
                 weights = self._weights[rows]
-                predicted[held] = weights @ self.pair.right[rows] / weights.sum()
+                predicted[held_out] = weights @ self.pair.right[rows] / weights.sum()
         return predicted
 
     def _labels_by_others(self, fold: int, left_out: tuple[int, ...] = ()) -> Array:
-        """Where labels are the codes: those of a fold by a learner that has met neither it nor the
-        folds ``left_out``.
+        """Return the codes of ``fold`` where the labels are the codes, by a learner of the rows
+        outside ``fold`` and the folds ``left_out``.
 
-        A learner that is without two folds is asked by the one and by the other, and one that is
-        without a single fold twice as well: what is not asked for yet is kept until it is.
+        Each learner is needed twice: one without two folds for either of them, one without a single
+        fold for the codes of all rows and for the held-out fold. Predictions that are needed later
+        are stored until then.
         """
         asked = (fold, *left_out)
         if asked in self._awaited:
             return self._awaited.pop(asked)
         checkpoint()
-        held, rest = self.folds.held_out(*asked), self.folds.without(*asked)
-        part, rows = self._part(asked, held, rest)
+        held_out, rest = self.folds.held_out(*asked), self.folds.without(*asked)
+        part, rows = self._part(asked, held_out, rest)
         # A projection needs no products of all features with the labels.
         own = part.right_codes(dense=self.d == 0)
         P = self.embedding.project(part, own, self.d)
@@ -208,17 +209,17 @@ class CrossFit:
         if self._nested:
             for other in left_out or (fold,):
                 kept = (other, fold) if left_out else (fold,)
-                self._awaited[kept] = predicted[self.folds.number[held] == other]
-        return predicted[self.folds.number[held] == fold]
+                self._awaited[kept] = predicted[self.folds.number[held_out] == other]
+        return predicted[self.folds.number[held_out] == fold]
 
     def _divided(self, rows: Rows) -> Iterator[tuple[Rows, Rows]]:
-        """Places of each fold among these rows, and those of the others."""
+        """Yield the positions of each fold among these rows, and those of the other rows."""
         folds = self.folds.number[rows]
         for fold in np.unique(folds):
             yield np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
 
     def _rows_pair(self, rows: Rows, left_out: tuple[int, ...]) -> RowsPair:
-        """Return all rows, or some, whose unknown labels are then completed from these alone."""
+        """Return the pair of all rows, or of some, with unknown labels completed from these."""
         if not left_out:
             return self.pair
         part = self.pair.part(rows, np.arange(0))[0]
@@ -227,7 +228,7 @@ class CrossFit:
         return _completed(part, self.labels[rows], self.unknown[rows], self.training.completion)
 
     def _left_out(self, codes: Codes, rows: Rows, left_out: tuple[int, ...]) -> Array | None:
-        """Leave-one-out in closed form, or None where that does not hold."""
+        """Return leave-one-out codes in closed form, or None where that does not hold."""
         assert isinstance(self.learner, RidgeLearner)
         pair = self._rows_pair(rows, left_out)
         if not RowsRidge(pair).has_leverages:
@@ -250,19 +251,19 @@ class CrossFit:
         left_out: tuple[int, ...],
         count: int | None,
     ) -> Array:
-        """Cross-fitted codes by learners from the sums of the other folds."""
+        """Return cross-fitted codes by learners from the sums of the other folds."""
         predicted = zeros_on_device_of((rows.size, codes.size), self.pair.mean_left)
-        for held, rest in islice(self._divided(rows), count):
-            fold = int(self.folds.number[rows[held[0]]])
+        for held_out, rest in islice(self._divided(rows), count):
+            fold = int(self.folds.number[rows[held_out[0]]])
             if not rest.size:
-                predicted[held] = codes.total / self._weights[rows].sum()
+                predicted[held_out] = codes.total / self._weights[rows].sum()
                 continue
             part = self._sums_without((*left_out, fold))
             own = part.codes_like(codes, mean)
             P = self.embedding.project(part, own, self.d)
             predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
-            out = rows[held]
-            predicted[held] = predict(
+            out = rows[held_out]
+            predicted[held_out] = predict(
                 self._held_out_rows(rows[rest], out, self.pair.left.rows[out])
             )
         return predicted
@@ -270,12 +271,12 @@ class CrossFit:
     # ---- scores -------------------------------------------------------------------------------
 
     def scored(self, count: int | None = None) -> Rows:
-        """The rows of the first ``count`` folds; of all where none is given."""
+        """Return the rows of the first ``count`` folds, or of all folds if it is None."""
         return self.folds.held_out(*self.folds.numbers[:count])
 
     def scores(self, count: int | None = None) -> DecodedScores:
-        """Scores by models that have not met a row's labels, linear decoder included: of every
-        row, or of those that are :meth:`scored`."""
+        """Return the out-of-fold scores, linear decoder included, of the rows that are
+        :meth:`scored`."""
         rows = self.scored(count)
         if self.labels_are_codes:
             same = scipy.sparse.eye_array(self.pair.n_right, format="csc")
@@ -287,7 +288,7 @@ class CrossFit:
             else:
                 own = self.codes()
             return DecodedScores(rows.size, ((slice(None), own[rows], same, nothing),))
-        if len(self.folds.numbers) == 1:  # nothing is known of others
+        if len(self.folds.numbers) == 1:  # there is nothing to train on
             mean = self.result.codes.total / self.pair.count
             codes = np.tile(mean, (rows.size, 1))
             decoder, offset = self.result.decoder, self.result.offset
@@ -303,7 +304,7 @@ class CrossFit:
         )
 
     def _model(self, *left_out: int) -> _Model:
-        """The model of all folds but these, embedding included."""
+        """Return the model of all folds but these, embedding included."""
         key = tuple(sorted(left_out))
         if key not in self._models:
             self._models[key] = self._fit(key)
@@ -311,26 +312,26 @@ class CrossFit:
         return self._models[key]
 
     def _fit(self, left_out: tuple[int, ...]) -> _Model:
-        held, rest = self.folds.held_out(*left_out), self.folds.without(*left_out)
-        part, rows = self._part(left_out, held, rest)
-        with quiet():  # what is to be said of the data is said of the model of all rows
+        held_out, rest = self.folds.held_out(*left_out), self.folds.without(*left_out)
+        part, rows = self._part(left_out, held_out, rest)
+        with quiet():  # the model of all rows has raised the warnings about the data
             result = self.embedding.within(part).solve(part)
         P, codes = result.projection, result.codes
         predicted = self.learner.predictor(part, P, codes, result.decoder)(rows)
         return _Model(
             result.decoder,
             result.offset,
-            {fold: predicted[self.folds.number[held] == fold] for fold in left_out},
+            {fold: predicted[self.folds.number[held_out] == fold] for fold in left_out},
             result.codes if self._nested and len(left_out) == 1 else None,
             part.mean_left,
             result.codes.total / part.count,
         )
 
-    def _part(self, left_out: tuple[int, ...], held: Rows, rest: Rows) -> tuple[Pair, Any]:
-        """The folds that are kept as a pair, and the rows of the others as it knows them."""
+    def _part(self, left_out: tuple[int, ...], held_out: Rows, rest: Rows) -> tuple[Pair, Any]:
+        """Return the pair of the training folds, and the held-out rows in its features."""
         part: Pair
         if self.unknown is not None:
-            known, rows = self.pair.part(rest, held)
+            known, rows = self.pair.part(rest, held_out)
             part = _completed(
                 known, self.labels[rest], self.unknown[rest], self.training.completion
             )
@@ -338,10 +339,10 @@ class CrossFit:
                 moments = Moments.from_arrays(part.left.rows, part.right, part.weights)
                 part = MomentsPair(moments, given_left=self.pair.given_left)
         elif self._from_moments:
-            part, rows = self._sums_without(left_out), self.pair.left.rows[held]
+            part, rows = self._sums_without(left_out), self.pair.left.rows[held_out]
         else:
-            part, rows = self.pair.part(rest, held)
-        return part, self._held_out_rows(rest, held, rows)
+            part, rows = self.pair.part(rest, held_out)
+        return part, self._held_out_rows(rest, held_out, rows)
 
     def _sums_without(self, left_out: tuple[int, ...]) -> MomentsPair:
         if not self._fold_moments:
@@ -354,10 +355,10 @@ class CrossFit:
         weights = None if self.pair.weights is None else self.pair.weights[rows]
         return Moments.from_arrays(self.pair.left.rows[rows], self.pair.right[rows], weights)
 
-    # ---- what a decoder is learnt from, and judged by ------------------------------------------
+    # ---- training and validation data of decoders ----------------------------------------------
 
     def data(self) -> DecoderData:
-        """All the rows."""
+        """Return the data that the decoder of all rows is learnt from."""
         return DecoderData(
             host(self.codes()),
             self.labels,
@@ -368,7 +369,7 @@ class CrossFit:
         )
 
     def _when_asked(self, scores: Callable[[], DecodedScores]) -> Columns:
-        """Scores by models that are fitted when they are first asked for."""
+        """Return scores by models that are fitted on first use."""
 
         @cache
         def made() -> DecodedScores:
@@ -377,12 +378,12 @@ class CrossFit:
         return lambda labels: host(made().columns(labels))
 
     def held_out_folds(self, count: int | None = None) -> Iterator[HeldOutFold]:
-        """Fold after fold in the part of new rows; ``count`` of them, or all."""
+        """Yield the held-out folds, one after the other; ``count`` of them, or all."""
         for fold in self.folds.numbers[:count] if len(self.folds.numbers) > 1 else ():
             yield self._held_out_fold(fold)
 
     def _held_out_fold(self, fold: int) -> HeldOutFold:
-        held, rest = self.folds.held_out(fold), self.folds.without(fold)
+        held_out, rest = self.folds.held_out(fold), self.folds.without(fold)
         model = None if self.labels_are_codes else self._model(fold)
         if model is None:
             own, mean, decoder = self.result.codes, self.pair.mean_left, None
@@ -397,9 +398,9 @@ class CrossFit:
         scores: Columns  # the ridge decoder needs none
         if model is None:
             scores = partial(_columns_of, codes)
-        elif self._halves and 0 < self._second[held].sum() < held.size:
-            second = self._second[held]
-            scales, held = held[~second], held[second]
+        elif self._halves and 0 < self._second[held_out].sum() < held_out.size:
+            second = self._second[held_out]
+            scales, held_out = held_out[~second], held_out[second]
             part = ((slice(None), new_codes[~second], model.decoder, model.offset),)
             scores = self._when_asked(lambda: DecodedScores(scales.size, part))
             others, new_codes = (right[scales], weights[scales]), new_codes[second]
@@ -414,11 +415,13 @@ class CrossFit:
             others,
             None if self.unknown is None else known_somewhere(self.unknown[rest]),
         )
-        new_unknown = None if self.unknown is None else self.unknown[held]
-        return HeldOutFold(train, held, new_codes, right[held], weights[held], new_unknown)
+        new_unknown = None if self.unknown is None else self.unknown[held_out]
+        return HeldOutFold(
+            train, held_out, new_codes, right[held_out], weights[held_out], new_unknown
+        )
 
     def _scores_without(self, fold: int, rest: Rows) -> DecodedScores:
-        """Scores of the rows of the other folds, by models that have not met this one either."""
+        """Return out-of-fold scores of the other folds by models that are also without ``fold``."""
         folds = self.folds.number[rest]
         others = [other for other in self.folds.numbers if other != fold]
         if len(others) == 1:
@@ -431,8 +434,8 @@ class CrossFit:
             parts.append((folds == other, model.predicted[other], model.decoder, model.offset))
         return DecodedScores(rest.size, tuple(parts))
 
-    def _held_out_rows(self, rest: Rows, held: Rows, rows: Any) -> Any:
-        return self.training.held_out_rows(rest, held, rows, as_given=self._as_given)
+    def _held_out_rows(self, rest: Rows, held_out: Rows, rows: Any) -> Any:
+        return self.training.held_out_rows(rest, held_out, rows, as_given=self._as_given)
 
     @property
     def _weights(self) -> Array:
@@ -440,12 +443,12 @@ class CrossFit:
 
 
 def _completed(part: RowsPair, labels: Any, unknown: Any, completion: Any) -> RowsPair:
-    """A part of the rows with unknown labels completed from these rows alone."""
+    """Return a part of the rows with unknown labels completed from these rows alone."""
     return part.with_right(completion.fill(part.with_right(labels), unknown))
 
 
 def _dense(decoder: Any, pair: Pair) -> Array:
-    """A decoder as a matrix; labels that are codes are their own."""
+    """Return a decoder as a matrix: the identity where the labels are the codes."""
     return np.eye(pair.n_right) if decoder is None else host(decoder)
 
 

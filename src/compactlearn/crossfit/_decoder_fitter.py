@@ -1,4 +1,4 @@
-"""Decoder and threshold learnt from codes of rows that the learner has not seen."""
+"""Decoder and threshold learnt from out-of-fold codes."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FittedDecoder:
-    """What was learnt after the learner; None where it was given, or is the embedding's own."""
+    """Decoder and threshold; None for the embedding's linear decoder or a given threshold."""
 
     decoding: CodeDecoder | None = None
     threshold: float | Array | None = None  # in the units of the scores
-    out_of_fold: OutOfFoldScores | None = None  # what the threshold was tuned on
+    out_of_fold: OutOfFoldScores | None = None  # the scores that the threshold was tuned on
 
 
 @dataclass(frozen=True)
 class DecoderFitter:
-    """Which decoder and threshold are to be learnt, and beside which learner."""
+    """Settings of the decoder and the threshold to be learnt, and the learner of the codes."""
 
     decoder: str
     threshold: Any
@@ -58,12 +58,12 @@ class DecoderFitter:
     def learn(
         self, training: TrainingRows, result: Embedded, embedding: Embedding
     ) -> FittedDecoder:
-        """Learn decoder and threshold from codes of rows that the learner has not seen."""
+        """Learn decoder and threshold from out-of-fold codes."""
         strategy = self._strategy(training)
         if self.decoder == "linear" and strategy is None:
             return FittedDecoder()
-        if training.held is not None:
-            return self._by_held_sample(training, result, embedding, strategy)
+        if training.held_out is not None:
+            return self._by_held_out_sample(training, result, embedding, strategy)
         n_rows = training.given.shape[0]
         if not self._has_room(training, n_rows):
             return FittedDecoder()
@@ -105,23 +105,23 @@ class DecoderFitter:
         return FittedDecoder(decoding, threshold, scores)
 
     def _strategy(self, training: TrainingRows) -> str | None:
-        """How the threshold is to be tuned; None where it is a number, or there is none.
+        """Return the criterion that the threshold is tuned by, or None if it is not tuned.
 
-        "auto" tunes where rows are at hand and refits are cheap, and stays at or below a
+        "auto" tunes where rows are in memory and refits are cheap. Its threshold is at most a
         probability of one half: the threshold of largest F1 is half of that F1 (Lipton, Elkan and
-        Naryanaswamy 2014), and what is found above is chance, or labels that never fail.
+        Naryanaswamy 2014), so a larger one is due to noise, or to labels that almost all rows have.
         """
-        # Several classes go by the largest score: there is no threshold to tune.
+        # With several classes the largest score decides: there is no threshold to tune.
         if not isinstance(self.threshold, str) or self.kind == "multiclass":
             return None
         if self.threshold != "auto":
             return self.threshold
-        rows = training.given is not None or training.held is not None
+        rows = training.given is not None or training.held_out is not None
         cheap = isinstance(self.learner, RidgeLearner) and rows
         return "f1" if cheap and self.kind == "multilabel" else None
 
     def _has_room(self, training: TrainingRows, n_rows: int) -> bool:
-        """Whether refits fit in the memory; if not, only the default threshold does without."""
+        """Return whether refits fit in memory; raise MemoryError where they cannot be skipped."""
         what = f"Fitting {n_rows} rows again without each fold, for decoder and threshold,"
         remedy = "Use threshold=0.5 and decoder='linear', which need no second fit, or fewer rows."
         try:
@@ -137,10 +137,9 @@ class DecoderFitter:
     def _learn_decoder(
         self, crossfit: CrossFit, plan: FoldPlan, count: int, note: Callable[[], None]
     ) -> tuple[CodeDecoder, NDArray[np.intp], Columns]:
-        """The decoder, and rows of ``count`` folds with their scores by decoders that have not met
-        them either.
+        """Return the decoder, and the rows of ``count`` folds with their out-of-fold scores.
 
-        The strength of the decoder is judged on a few held-out folds.
+        The strength of the penalty is selected on a few held-out folds.
         """
         folds = list(crossfit.held_out_folds(max(count, plan.n_held_out)))
         judging = folds[: plan.n_held_out]
@@ -152,10 +151,10 @@ class DecoderFitter:
         parts = [(slice(None), crossfit.codes()[rows], decoding)]
         if folds:
             parts, scored = [], folds[:count]
-            rows = np.sort(np.concatenate([rows[:0], *(part.held for part in scored)]))
+            rows = np.sort(np.concatenate([rows[:0], *(part.rows for part in scored)]))
             for part in scored:
                 own = learn(part.train, strength)
-                parts.append((np.isin(rows, part.held), part.codes, own))
+                parts.append((np.isin(rows, part.rows), part.codes, own))
                 note()
         scores = DecodedScores(
             rows.size,
@@ -163,15 +162,15 @@ class DecoderFitter:
         )
         return decoding, rows, scores.columns
 
-    def _by_held_sample(
+    def _by_held_out_sample(
         self, training: TrainingRows, result: Embedded, embedding: Embedding, strategy: str | None
     ) -> FittedDecoder:
-        """Decoder and threshold where rows came in blocks, some of which were held out."""
-        assert training.held is not None
+        """Learn decoder and threshold from the held-out rows of a fit of blocks."""
+        assert training.held_out is not None
         assert isinstance(self.learner, RidgeLearner)
-        rows = training.held.rows
+        rows = training.held_out.rows
         sample = HeldOutSample(
-            training.held, result, training.pair.mean_left, embedding, self.learner
+            training.held_out, result, training.pair.mean_left, embedding, self.learner
         )
         decoding, scores = None, None
         if self.decoder == "linear":
@@ -201,7 +200,7 @@ class DecoderFitter:
     def _strength(
         self, judging: list[HeldOutFold], plan: FoldPlan, *, partial: bool = False
     ) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
-        """How strongly the decoder is pulled to the linear one, and what learns it so."""
+        """Return the strength of the penalty towards the linear decoder, and the learner."""
         if self.decoder == "learned":
             if partial:
                 return choose_known_share(judging), learn_from_known_cells

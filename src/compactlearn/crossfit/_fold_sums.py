@@ -17,33 +17,33 @@ from compactlearn.linalg._row_source import Block, Rows, RowSource
 
 Array = NDArray[np.float64]
 
-# Rows that judge are brought here: all of them up to so many bytes, and beyond that as many of each
-# fold as make so many in all, drawn by a fixed seed; of sparse rows so many.
+# Validation rows are loaded into memory: all of them up to this number of bytes. Beyond that, as
+# many of each fold as fit are drawn with a fixed seed; of sparse rows a fixed number.
 JUDGING_BYTES = 1 << 28
 FEWEST_JUDGES, MOST_SPARSE_JUDGES = 2_000, 20_000
 
-# Matrices of the moments' order that are held at once, beside one for each fold.
-HELD_BESIDE = 5
+# Matrices of the moments' order in memory at once, in addition to one for each fold.
+EXTRA_MATRICES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class SummedFolds:
-    """What a search needs of rows in a stream: sums to learn from, and rows that judge."""
+    """Moments of each training part of a stream of rows, and its validation rows."""
 
     training: tuple[Moments, ...]  # of each split
     total: Moments  # of all rows
-    rows: Rows  # that judge
-    held_out: list[NDArray[np.intp]]  # positions of each split's among these
+    rows: Rows  # validation rows of all splits
+    held_out: list[NDArray[np.intp]]  # positions of each split's validation rows among these
 
 
 def sum_folds(source: RowSource, n_rows: int, splits: Sequence[Split]) -> SummedFolds:
-    """Return sums of all training parts and the rows that judge, from one pass.
+    """Return the moments of all training parts and the validation rows, from one pass.
 
     Validation parts must be disjoint, and each training part all the other rows.
     """
     order, n_splits = source.n_features + source.n_labels, len(splits)
     require_memory(
-        8 * (n_splits + HELD_BESIDE) * order**2,
+        8 * (n_splits + EXTRA_MATRICES) * order**2,
         what=f"A search over {n_splits} folds of {order} columns of features and labels",
         remedy="Use fewer folds or columns.",
     )
@@ -68,7 +68,7 @@ def sum_folds(source: RowSource, n_rows: int, splits: Sequence[Split]) -> Summed
 
 
 def _judging(splits: Sequence[Split], source: RowSource) -> list[NDArray[np.intp]]:
-    """The rows of each validation part that judge, in their order."""
+    """Return the rows of each validation part that are loaded, in their order."""
     room = MOST_SPARSE_JUDGES
     if not source.is_sparse:
         room = max(FEWEST_JUDGES, JUDGING_BYTES // (8 * source.n_features * len(splits)))
@@ -81,7 +81,7 @@ def _judging(splits: Sequence[Split], source: RowSource) -> list[NDArray[np.intp
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """Sums of some folds, and rows of them that judge."""
+    """Moments of some folds, and some of their validation rows."""
 
     sums: dict[int, Moments]
     rows: tuple[Rows, ...]
@@ -89,15 +89,18 @@ class _Found:
 
 @dataclass(frozen=True, eq=False)
 class _FoldMoments:
-    """What is asked of blocks. Both arrays have an entry for each row: three bytes in all."""
+    """Moments of the folds of a block, summed over blocks.
 
-    held: NDArray[np.int16]
-    judges: NDArray[np.bool_]
+    Both arrays have an entry for each row: three bytes in all.
+    """
+
+    number: NDArray[np.int16]  # of the fold that each row is in
+    judges: NDArray[np.bool_]  # whether the row is loaded for validation
 
     def of_block(self, block: Block) -> _Found:
-        """The share of one block."""
+        """Return the moments and the validation rows of one block."""
         places = np.arange(block.start, block.start + block.n_rows)
-        folds = self.held[places]
+        folds = self.number[places]
         every = Rows(block.X, block.Y, block.weights, places)
         sums = {
             int(fold): _moments(every.take(np.flatnonzero(folds == fold)))
@@ -106,7 +109,7 @@ class _FoldMoments:
         return _Found(sums, (every.take(np.flatnonzero(self.judges[places])),))
 
     def both(self, one: _Found, other: _Found) -> _Found:
-        """The share of two."""
+        """Return the moments and the validation rows of two parts together."""
         sums = dict(one.sums)
         for fold, part in other.sums.items():
             sums[fold] = sums[fold] + part if fold in sums else part

@@ -22,9 +22,9 @@ NOWHERE = -1  # the fold of rows that no split holds out
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """The fold of every row: a row is held out with the rows of its fold, or never."""
+    """Fold of every row: a row is held out with the rows of its fold, or never."""
 
-    number: Rows  # (n_rows,) the fold that holds a row out, or NOWHERE
+    number: Rows  # (n_rows,) the fold of each row, or NOWHERE
 
     @classmethod
     def of_members(cls, member: Rows, n_folds: int) -> Folds:

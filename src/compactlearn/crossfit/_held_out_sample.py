@@ -1,15 +1,15 @@
-"""Decoder and threshold from one sample of rows that a second model has not met.
+"""Decoder and threshold from one sample of held-out rows.
 
-Where rows come in blocks there are more than enough of them, and folds would mean as many passes or
-matrices. So some rows are held out (:mod:`compactlearn.crossfit._held_out_rows`), a model is fitted
-to the others, embedding included, and what it makes of the rows held out is out-of-fold in the
-strict sense of :mod:`compactlearn.crossfit._cross_fit`: nothing that has met their labels
-takes part in it. From these scores the threshold is tuned.
+Where rows come in blocks there are more than enough of them, and each fold would need a pass or a
+matrix of its own. So some rows are held out (:mod:`compactlearn.crossfit._held_out_rows`), and a
+second model is fitted to the others, embedding included. Its scores of the held-out rows are
+out-of-fold in the strict sense of :mod:`compactlearn.crossfit._cross_fit`: nothing that has seen
+their labels takes part in them. The threshold is tuned on these scores.
 
 A decoder is learnt from codes: V of all rows stays, projection and learner are fitted to the other
-rows and predict the codes of those held out. How strong its penalty should be is judged on the
-model of the other rows alone: learnt from one half of the rows held out, it scores the other half,
-and the halves change places for the threshold.
+rows and predict the codes of the held-out rows. The strength of its penalty is selected with the
+model of the other rows alone: a decoder learnt from one half of the held-out rows scores the other
+half. For the threshold the halves swap roles.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ Learn = Callable[[DecoderData, float], CodeDecoder]
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The rows held out, as the pair of all the others knows them, and that pair."""
+    """Held-out rows of a stream, and the pair of all other rows, in whose features they are."""
 
     others: MomentsPair | PassesPair
     rows: Rows
 
 
 class HeldOutSample:
-    """What the model of all other rows makes of the rows held out; models are made when needed.
+    """Scores and codes of the held-out rows by a model of all other rows, fitted on demand.
 
-    ``result`` is the outcome of the embedding on all rows, and ``mean`` their mean.
+    ``result`` is the embedding of all rows, and ``mean`` their mean.
     """
 
     def __init__(
         self,
-        held: HeldOut,
+        held_out: HeldOut,
         result: Embedded,
         mean: Array,
         embedding: Embedding,
         learner: RidgeLearner,
     ) -> None:
-        self.others, self.rows = held.others, held.rows
+        self.others, self.rows = held_out.others, held_out.rows
         self.result, self.mean = result, mean
         self.embedding, self.learner = embedding, learner
         w = self.rows.weights
@@ -70,8 +70,8 @@ class HeldOutSample:
 
     @cached_property
     def _own(self) -> tuple[Embedded, Array]:
-        """The model of the other rows, and the codes that it predicts."""
-        with quiet():  # what is to be said of the data is said of the model of all rows
+        """The embedding of the other rows, and the codes that its learner predicts."""
+        with quiet():  # the model of all rows has raised the warnings about the data
             own = self.embedding.within(self.others).solve(self.others)
         return own, self._predicted(own.projection, own.codes, own.decoder)
 
@@ -79,7 +79,7 @@ class HeldOutSample:
         return self.learner.predictor(self.others, P, codes, decoder)(self.rows.X)
 
     def scores(self) -> DecodedScores:
-        """Scores by the model of the other rows, its own linear decoder included."""
+        """Return scores by the model of the other rows, its linear decoder included."""
         return self._scores_of(np.arange(self.rows.n_rows))
 
     def _scores_of(self, places: Places) -> DecodedScores:
@@ -92,7 +92,7 @@ class HeldOutSample:
     # ---- decoders -----------------------------------------------------------------------------
 
     def data(self) -> DecoderData:
-        """Return what the decoder is learnt from: out-of-fold codes in place of all rows' own."""
+        """Return the data that the decoder is learnt from, with out-of-fold codes."""
         codes = self.result.codes
         if codes.right is None and codes.right_weights is None:  # the labels are the codes
             predicted = self._own[1]
@@ -113,13 +113,13 @@ class HeldOutSample:
 
     @property
     def halves(self) -> tuple[Places, Places]:
-        """Every other run of the rows held out, and the runs between."""
+        """Every other run of the held-out rows, and the runs between."""
         runs = np.unique(self.rows.positions // RUN, return_inverse=True)[1]
         second = (runs if runs[-1] else np.arange(runs.size)) % 2 == 1
         return np.flatnonzero(~second), np.flatnonzero(second)
 
     def fold(self, first: Places, second: Places) -> HeldOutFold:
-        """The second places in the part of new rows, for decoders that the first ones teach."""
+        """Return the rows ``second`` as held-out rows for decoders learnt from ``first``."""
         own, codes = self._own
         Y, w = self.rows.Y, self.weights
         scores: Columns = self._scores_of(first).columns
@@ -128,7 +128,7 @@ class HeldOutSample:
         return HeldOutFold(train, second, codes[second], Y[second], w[second])
 
     def decoded(self, learn: Learn, strength: float) -> DecodedScores:
-        """Scores of all rows held out by decoders that the other half has taught."""
+        """Return scores of all held-out rows by decoders learnt from the other half."""
         first, second = self.halves
         parts = []
         for train, new in ((first, second), (second, first)):

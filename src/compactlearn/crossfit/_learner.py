@@ -1,11 +1,11 @@
-"""The learner g: from projected features to codes.
+"""Learner g, from projected features to codes.
 
-A learner that minimises a sum of squares over its targets should minimise it over the labels. Codes
-V decoded by W miss the labels by ||(V - V^) W||^2 = ||(V - V^) L||^2 for every L with LL' = WW', so
-a foreign regressor is fitted to Z = V L, in place of codes that would all count alike, and its
-answers times the inverse of L are codes. L is the symmetric root: it is unique, it follows the
-signs of the codes, and of all roots it changes them least. Where the decoder has orthonormal rows
-(PLST, CPLST), or the labels are their own codes, Z is V.
+A learner that minimises a sum of squares over its targets should minimise it over the labels. An
+error V - V^ of codes that are decoded by W costs ||(V - V^) W||^2 = ||(V - V^) L||^2 for every L
+with LL' = WW'. So a foreign regressor is fitted to Z = V L instead of V, and its predictions times
+the inverse of L are codes. L is the symmetric root: it is unique, it follows the signs of the
+codes, and of all roots it changes them least. Where the decoder has orthonormal rows (PLST, CPLST),
+or the labels are the codes, Z is V.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CodeRidge:
-    """The built-in ridge, solved from moments; shapes as in scikit-learn's Ridge."""
+    """Fitted built-in ridge; shapes as in scikit-learn's Ridge."""
 
     coef_: Array  # (m, d)
     intercept_: Array  # (m,)
@@ -51,7 +51,7 @@ class CodeRidge:
 
     @classmethod
     def of(cls, learned: Learned, alpha: float) -> CodeRidge:
-        """In arrays of its own; warns where the solver did not get there."""
+        """Copy the solution into own arrays; warn where the solver did not converge."""
         if not learned.solved:
             warn_user(
                 "The conjugate gradients of the ridge learner stopped before their residual was "
@@ -61,13 +61,13 @@ class CodeRidge:
         return cls(unwrap(owned(learned.coefficients).T), unwrap(owned(learned.intercept)), alpha)
 
     def predict(self, U: Any) -> Array:
-        """Codes of rows of projected features."""
+        """Return the codes of rows of projected features."""
         return U @ wrap(self.coef_).T + wrap(self.intercept_)
 
 
 @dataclass(frozen=True)
 class RidgeLearner:
-    """Ridge regression, solved from whatever the pair of blocks holds."""
+    """Ridge regression, solved from the rows or moments of a pair."""
 
     alpha: float
     bias: str = "free"
@@ -81,9 +81,9 @@ class RidgeLearner:
     def predictor(
         self, pair: Pair, P: Array | None, codes: Codes, decoder: Array | None
     ) -> Callable[[Any], Array]:
-        """Fit, and return the function from rows, as the pair knows them, to codes.
+        """Fit, and return the function from rows, in the pair's features, to codes.
 
-        A ridge need not know the decoder: its answers are linear in its targets.
+        A ridge does not need the decoder: its predictions are linear in its targets.
         """
         learned = self.fit(pair, P, codes)
         B = learned.coefficients
@@ -93,7 +93,7 @@ class RidgeLearner:
 
 @dataclass(frozen=True)
 class ForeignLearner:
-    """A scikit-learn regressor; where there are no codes to predict, a ridge predicts them."""
+    """Scikit-learn regressor; a ridge where there are no codes to predict."""
 
     regressor: Any
     n_jobs: int | None
@@ -105,16 +105,16 @@ class ForeignLearner:
     def fit(
         self, pair: RowsPair, U: Any, codes: Codes, decoder: Array | None
     ) -> tuple[Any, float | Array]:
-        """A clone fitted to targets of unit mean square, and what makes codes of its answers.
+        """Return a clone fitted to targets of unit mean square, and the map back to codes.
 
-        ``decoder`` (m, M) says how much each code counts; None where the labels are the codes.
+        ``decoder`` (m, M) determines the weight of each code; None where the labels are the codes.
         """
         V, back = pair.code_rows(codes), None
         if decoder is not None:
             root, back = symmetric_roots(self_product(decoder))
             if root.any():
                 V = V @ root
-            else:  # no label varies with any code: all count alike
+            else:  # no label varies with any code: all have the same weight
                 back = None
         energy = np.sum(V**2 if pair.weights is None else pair.weights[:, None] * V**2)
         # One factor for all targets, which changes none of their proportions: a penalty or a
@@ -126,7 +126,7 @@ class ForeignLearner:
     def predictor(
         self, pair: Pair, P: Array | None, codes: Codes, decoder: Array | None
     ) -> Callable[[Any], Array]:
-        """Fit, and return the function from rows, as the pair knows them, to codes."""
+        """Fit, and return the function from rows, in the pair's features, to codes."""
         if codes.size == 0:
             return self.ridge.predictor(pair, P, codes, decoder)
         assert isinstance(pair, RowsPair)  # moments serve the built-in ridge only
@@ -145,7 +145,7 @@ Learner = RidgeLearner | ForeignLearner
 
 
 def learner_of(classifier: Any, alpha: float) -> Learner:
-    """The learner that the parameters of a ``CompactClassifier`` ask for, with this penalty."""
+    """Return the learner of the parameters of a ``CompactClassifier``, with this penalty."""
     ridge = RidgeLearner(alpha, classifier.bias)
     if classifier.regressor is None:
         return ridge
@@ -179,13 +179,13 @@ def fit_foreign(
 
 
 def predict_foreign(model: Any, U: Any, n_codes: int, back: float | Array) -> Array:
-    """(N, m) codes by a foreign regressor, whose answers times ``back`` they are."""
-    answers = model.predict(U)
-    if not isinstance(answers, DeviceArray):
-        answers = np.asarray(answers, dtype=np.float64)
-    answers = answers.reshape((-1, n_codes))
+    """Return the codes (N, m): predictions of a foreign regressor times ``back``."""
+    predicted = model.predict(U)
+    if not isinstance(predicted, DeviceArray):
+        predicted = np.asarray(predicted, dtype=np.float64)
+    predicted = predicted.reshape((-1, n_codes))
     back = wrap(back)
-    return answers @ back if is_array(back) else answers * back
+    return predicted @ back if is_array(back) else predicted * back
 
 
 def _takes_several_targets(model: Any) -> bool:

@@ -1,20 +1,20 @@
-"""Ridge predictions of every row by a model that was fitted without it, in closed form.
+"""Out-of-fold predictions of a ridge in closed form.
 
-:func:`leave_one_out` has codes of rows that are left out one by one, from their leverages;
-:func:`held_out_predictions` has those of whole folds.
+:func:`leave_one_out` predicts codes of rows that are left out one by one, from their leverages;
+:func:`held_out_predictions` predicts whole folds.
 
 With K the inner products of the rows (N x N, of features or of a kernel), T their targets, W their
 weights on a diagonal and a free intercept, the ridge of penalty a solves
 
     G [c; b] = [T; 0],    G = [[K + a W^-1, 1], [1', 0]].
 
-Where the rows S are left out, what they miss by is read off the inverse of G of all rows:
+The residuals of rows S that are left out follow from the inverse of G of all rows:
 
     T_S - prediction_S = ((G^-1)_SS)^-1 (G^-1 [T; 0])_S
 
 (the block form of the leave-one-out residual, by the Schur complement). One eigendecomposition of K
-serves every penalty, and the folds cost small solves only: what K folds times A penalties of fits
-would give, for little more than one fit.
+serves every penalty, and the folds need small solves only: the results of fits for all folds and
+penalties, at the cost of little more than one fit.
 
 The coefficients of a model without the rows S are those of all rows with the predictions in place
 of their targets, ``c - (G^-1)_S missed_S``: with them, rows that change where they are held out
@@ -102,7 +102,7 @@ def leave_one_out(
     learner: RidgeLearner,
     scaling: Array | None = None,
 ) -> Array | None:
-    """The closed form, for a ridge on all the features; None where that would be 0 / 0.
+    """Return leave-one-out codes of a ridge on all the features; None where that would be 0 / 0.
 
     ``member`` (N,) numbers the distinct rows. Equal ones count as one row of their mean code and of
     all their weight, and so of the sum of their leverages. The features of a row that is left out

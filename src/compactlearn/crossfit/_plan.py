@@ -1,4 +1,4 @@
-"""How many folds decoder and threshold are learnt on, and what that costs."""
+"""Number of folds that decoder and threshold are learnt on, and its cost."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Array = NDArray[np.float64]
 N_FOLDS = 5
 N_HELD_OUT = 3  # folds that judge a decoder
 
-# threshold="auto" is tuned on at least so many rows, or on all there are. Two thousand rows of a
-# few labels each settle one number; a larger set pays for one refit instead of five.
+# threshold="auto" is tuned on at least this number of rows, or on all there are. Two thousand rows
+# of a few labels each determine one number; a larger set needs one refit instead of five.
 ENOUGH_ROWS = 2_000
 
 # Seconds of one logistic fit for each row, code and label, on two cores: corel5k takes 1.4 s for
 # 5000 rows, 100 codes and 374 labels, and choosing the penalty three and a half times that.
 LOGISTIC_SECONDS = 7.5e-9
 CHOOSING = 3.5
-AT_SIZE_SECONDS = 2.5e-9  # of the one for large problems, for each row and label that it solves for
+AT_SIZE_SECONDS = 2.5e-9  # of the fit for large problems, for each row, code and label solved for
 
 # Work that would take longer than this, for a threshold or a decoder, is done on fewer folds, and
 # by the logistic decoder for large problems. Of the paper's sets only delicious takes as long.
@@ -32,7 +32,7 @@ LARGE = {"linear": 10.0, "learned": 60.0, "logistic": 60.0}
 
 @dataclass(frozen=True)
 class FoldPlan:
-    """How many folds the rows are divided into, and how many of them judge a decoder."""
+    """Number of folds, and number of those that a decoder is judged on."""
 
     n_folds: int = N_FOLDS
     n_held_out: int = N_HELD_OUT
@@ -42,14 +42,14 @@ class FoldPlan:
 
 USUAL_FOLDS = FoldPlan()
 
-# With tens of thousands of rows, a third of them settles one number: five models in place of
+# With tens of thousands of rows, a third of them determines one number: five models in place of
 # fifteen; or half a third, and three.
 FEW_FOLDS = FoldPlan(3, 1, at_size=True)
 
 
 @dataclass(frozen=True)
 class Work:
-    """What learning decoder and threshold amounts to."""
+    """Steps and seconds of learning decoder and threshold."""
 
     what: str
     steps: int
@@ -65,7 +65,9 @@ class Work:
         plan: FoldPlan = USUAL_FOLDS,
         cells: float = 0.0,
     ) -> Work:
-        """``count`` folds are scored; ``size`` is that of rows, codes and labels.
+        """Estimate the work of a plan.
+
+        ``count`` folds are scored; ``size`` is the number of rows, codes and labels.
 
         ``cells`` are the pairs of a row and a label that a large problem is solved for.
         """
@@ -97,12 +99,12 @@ def planned_work(
     *,
     partial: bool = False,
 ) -> tuple[FoldPlan, int, Work]:
-    """How decoder and threshold are learnt, how many folds are scored, and what that amounts to.
+    """Return the plan for decoder and threshold, the number of folds to score, and the work.
 
-    ``size`` is that of rows, codes and labels, ``present`` (M,) says how many rows have each label,
-    ``fit_seconds`` what one fit takes. A ``threshold`` that is None needs no scores. Where labels
-    are ``partial`` or corrected, each logistic regression has rows or targets of its own, and none
-    is for large problems.
+    ``size`` is the number of rows, codes and labels, ``present`` (M,) the number of rows that have
+    each label, and ``fit_seconds`` the duration of one fit. A ``threshold`` of None needs no
+    scores. Where labels are ``partial`` or corrected, each logistic regression has its own rows or
+    targets, and the algorithm for large problems does not apply.
     """
     n_rows = size[0]
     cells = cells_at_size(present, n_rows)
@@ -120,7 +122,8 @@ def planned_work(
 
 
 def _folds_to_score(n_rows: int, plan: FoldPlan, threshold: str) -> int:
-    """All folds; for "auto", and where there are few, no more than score enough rows.
+    """Return the number of folds to score: all, or as many as have enough rows for "auto" and
+    for large problems.
 
     A threshold for each label needs all the rows that there are.
     """

@@ -20,7 +20,7 @@ Numbers = NDArray[Any]  # float64, or float32 where there are very many
 
 @dataclass(frozen=True, eq=False)
 class OutOfFoldScores:
-    """Scores of training rows by models that have not seen their labels, decoder included."""
+    """Out-of-fold scores of training rows, decoder included, with their labels and weights."""
 
     rows: Rows  # (n,) which of the training rows have scores
     columns: Columns  # from some labels to their scores, (n, b)
@@ -48,7 +48,7 @@ class DecodedScores:
     parts: tuple[tuple[Any, Numbers, Any, Numbers], ...]  # rows, their codes, decoder, offset
 
     def columns(self, labels: slice | Rows) -> Array:
-        """The scores of some labels, (n_rows, b)."""
+        """Return the scores (n_rows, b) of some labels."""
         first = self.parts[0][3]
         n_columns = first[labels].size
         scores = zeros_on_device_of((self.n_rows, n_columns), self.parts).astype(
@@ -62,7 +62,7 @@ class DecodedScores:
         return scores
 
     def in_single_precision(self) -> DecodedScores:
-        """The same in float32: half the time, where there are very many scores."""
+        """Return the same scores in float32, which halves the time of very many."""
         parts = [
             (rows, codes.astype(np.float32), decoder.astype(np.float32), offset.astype(np.float32))
             for rows, codes, decoder, offset in self.parts

@@ -1,7 +1,7 @@
 """Rows that are held out together.
 
-Groups that the user gives decide alone. Without them equal rows belong together, whatever their
-labels: a copy in the training part would give away what the other is judged by.
+If the user passes groups, the rows of a group are held out together. Without groups equal rows are,
+whatever their labels: a copy in the training part would leak the label of a held-out row.
 """
 
 from __future__ import annotations
@@ -76,16 +76,13 @@ def numbered(keys: NDArray[Any]) -> Rows:
 
 
 def row_hashes(X: Any) -> NDArray[np.uint64]:
-    """Return a number for each row that depends on its content alone, a hash: equal rows share it.
-
-    A hash of columns and values of what is not zero, some rows at a time.
-    """
+    """Return a hash of each row, computed from the columns and values of its nonzero entries."""
     if isinstance(X, DeviceArray):
         return _digests(compressed(X))
     if not hasattr(X, "shape"):
         X = np.asarray(X)
     elif scipy.sparse.issparse(X):
-        X = X.tocsr()  # the caller's own where it is one already: it is sliced and left alone
+        X = X.tocsr()  # no copy of a CSR matrix: it is sliced only
     parts = []
     for rows in row_blocks(*X.shape):
         block = scipy.sparse.csr_array(X[rows], dtype=np.float64, copy=True)
@@ -96,7 +93,7 @@ def row_hashes(X: Any) -> NDArray[np.uint64]:
 
 
 def _digests(block: Any) -> NDArray[np.uint64]:
-    """A hash of columns and values of every row of a CSR matrix."""
+    """Return a hash of columns and values of every row of a CSR matrix."""
     pointers = block.indptr.astype(np.int64)
     counts = np.diff(pointers)
     # The columns of a row and then its values, row after row, so that one call hashes both.

@@ -29,28 +29,28 @@ class TrainingRows:
     """Prepared rows and labels; ``compact._preparation`` makes them."""
 
     pair: Pair
-    row_map: Any  # a compact._preparation.RowMap: what rows go through before the projection
+    row_map: Any  # a compact._preparation.RowMap: preprocessing of rows before the projection
     features: Any = None  # X, mapped and scaled, in the form it came
     weights: Array | None = None
     blocks: tuple[Any, Any] | None = None  # the rows of a pair that may have moments only
-    given: Any = None  # X as it came: what equal rows are judged by
+    given: Any = None  # X as it came: rows are compared for equality in this form
     labels: Any = None  # the right block as it came, sparse
     groups: Any = None
     moments: Moments | None = None  # in the user's units, where the pair is made of them alone
-    seconds: float = 0.0  # what finding the embedding and the ridge is estimated to take
-    refit: int = 0  # bytes that doing so again for a part of the rows is estimated to need
-    held: HeldOut | None = None  # rows held out of a stream, and a second model's pair
+    seconds: float = 0.0  # estimated duration of computing the embedding and the ridge
+    refit: int = 0  # estimated bytes of doing so again for a part of the rows
+    held_out: HeldOut | None = None  # rows held out of a stream, and a second model's pair
     n_passes: int | None = None  # over the blocks
     unknown: Any = None  # csr_array with a one for each label that is not known
     correction: Any = None  # of labels for flips: the pair and the labels have it
     completion: Any = None  # by which unknown labels were completed, in the pair
-    units: Array | None = None  # what columns of ``given`` were divided by before
+    units: Array | None = None  # divisors that the columns of ``given`` were divided by
 
     def with_rows(self, *, as_given: bool = False) -> RowsPair:
-        """Return the pair, or where that has moments only, one that holds the rows.
+        """Return the pair, or where that has moments only, one with the rows.
 
-        ``as_given``: with the features in the form they came, for a learner that will see them all
-        and may not take the one we work on.
+        ``as_given``: with the features in the form they came, for a learner of all features that
+        may not accept the internal form.
         """
         if isinstance(self.pair, RowsPair) and not as_given:
             return self.pair
@@ -61,15 +61,17 @@ class TrainingRows:
             X, Y, to_device_of(self.weights, X), given_left=self.pair.given_left
         )
 
-    def held_out_rows(self, rest: Rows, held: Rows, known: Any, *, as_given: bool = False) -> Any:
+    def held_out_rows(
+        self, rest: Rows, held_out: Rows, known: Any, *, as_given: bool = False
+    ) -> Any:
         """Return held-out rows without the features that no row of ``rest`` has.
 
-        ``known`` are these rows with all features, as a pair of the rows ``rest`` knows them; they
+        ``known`` are these rows with all features, in the form of a pair of the rows ``rest``; they
         are returned where nothing is dropped. ``as_given`` as in :meth:`with_rows`.
         """
         if not scipy.sparse.issparse(self.given):
             return known
-        own, units = undivided(self.given[held], self.units), self.units
+        own, units = undivided(self.given[held_out], self.units), self.units
         reduced = drop_unseen_features(undivided(self.given[rest], units), own)
         if reduced is own:
             return known
@@ -79,8 +81,8 @@ class TrainingRows:
         return rows if as_given else working_form(rows)
 
     def held_out_scaling(self, rows: Rows, member: Rows) -> tuple[bool, Array | None]:
-        """Return what the features of ``rows`` are multiplied by where each ``member`` is held out
-        alone, or None; and first, whether that is all that changes.
+        """Return whether holding out each ``member`` alone only scales the features of ``rows``,
+        and the factors of that scaling, or None.
         """
         if not scipy.sparse.issparse(self.given):
             return True, None

@@ -1,4 +1,4 @@
-"""Codes to scores to labels."""
+"""Scores from codes, and labels from scores."""
 
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.decoding._topk import top_labels

@@ -1,4 +1,4 @@
-"""What a decoder is learnt from, and what a choice about it is judged by."""
+"""Training data of decoders, and held-out folds that their penalties are selected on."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# From some of the labels to their scores, (n, b): no n x M matrix is needed.
+# Maps some of the labels to their scores, (n, b): no n x M matrix is needed.
 Columns = Callable[[slice | NDArray[np.intp]], Array]
 
 
 @dataclass(frozen=True)
 class DecoderData:
-    """Rows with out-of-fold codes, and with out-of-fold scores by the model's own linear decoder.
+    """Rows with out-of-fold codes, and with out-of-fold scores by the model's linear decoder.
 
-    The scores are those of the same rows; or of ``others``, their labels and weights, which the
-    model has not met either.
+    The scores are those of the same rows; or of other held-out rows, whose labels and weights are
+    ``others``.
     """
 
     codes: Array  # (n, m)
     labels: Any  # (n, M) sparse matrix of ones
     weights: Array  # (n,)
     linear: Array  # (m, M) the linear decoder of the model whose codes these are
-    scores: Columns  # each row's by a model that has not met its labels, decoder included
+    scores: Columns  # out-of-fold, linear decoder included
     others: tuple[Any, Array] | None = None
     unknown: Any = None  # (n, M) sparse matrix with a one for each label that is not known
 
@@ -39,14 +39,14 @@ class DecoderData:
 
 @dataclass(frozen=True)
 class HeldOutFold:
-    """A model of some of the rows, and the other rows in the part of new ones.
+    """Training data of some of the rows, and the other rows held out.
 
-    Nothing in ``train`` has met the labels of the new rows, so a decoder that is learnt from it
-    can be judged by them.
+    Nothing in ``train`` depends on the labels of the held-out rows, so a decoder that is learnt
+    from it can be judged by them.
     """
 
     train: DecoderData
-    held: NDArray[np.intp]  # (n',) which rows are the new ones
+    rows: NDArray[np.intp]  # (n',) positions of the held-out rows
     codes: Array  # (n', m) as the model of the others predicts them
     labels: Any  # (n', M)
     weights: Array  # (n',)
@@ -54,14 +54,14 @@ class HeldOutFold:
 
 
 def cell_weights(weights: Array, unknown: Any) -> Array:
-    """(n,) weights of rows, or where labels are unknown (n, M) of cells, 0 for those."""
+    """Return the weights (n,) of rows, or with unknown labels (n, M) of cells, 0 for unknown."""
     if unknown is None:
         return weights
     return np.where(unknown.toarray() > 0, 0.0, weights[:, None])
 
 
 def known_alone(columns: Columns, unknown: Any) -> Columns:
-    """Scores in which labels that are not known come last, and so are never predicted."""
+    """Return scores that are ``-inf`` for unknown labels, so that these are not predicted."""
     if unknown is None:
         return columns
     cells = unknown.tocsc()

@@ -1,4 +1,4 @@
-"""The labels that a classifier was fitted to, and how they are read off scores."""
+"""Labels that a classifier was fitted to, and their prediction from scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
 
 @dataclass(frozen=True)
 class LabelSpace:
-    """The labels that a classifier was fitted to.
+    """Labels that a classifier was fitted to.
 
     ``kind`` is "multilabel" for a label matrix; a vector of classes is "binary" or "multiclass".
     """
@@ -37,7 +37,7 @@ class LabelSpace:
 
     @classmethod
     def numbered(cls, n_labels: int) -> LabelSpace:
-        """Labels of which nothing is known but their number."""
+        """Return the label space of ``n_labels`` labels without names."""
         return cls("multilabel", np.arange(n_labels), n_labels, np.dtype(np.int64))
 
     @property
@@ -46,7 +46,7 @@ class LabelSpace:
         return None if self.kind == "multilabel" else self.classes
 
     def checked_threshold(self, given: Any) -> float | Array:
-        """A threshold in numbers, held to the labels: one, or one for each."""
+        """Return a threshold as a number or an array of one per label, checked."""
         threshold = np.array(given, dtype=np.float64)  # a copy: the user's array may change
         if threshold.ndim and self.kind != "multilabel":
             raise ValueError(
@@ -85,10 +85,10 @@ class LabelSpace:
         return checked if checked.ndim else float(checked)
 
     def placed(self, threshold: float | Array) -> tuple[float | Array, float]:
-        """The threshold that scores are compared with, and what is taken off them before.
+        """Return the threshold that scores are compared with, and the shift subtracted from them.
 
-        Two classes have 0 as their boundary, as everywhere in scikit-learn: the threshold is taken
-        off the scores instead.
+        The boundary of two classes is 0, as everywhere in scikit-learn: the threshold is subtracted
+        from the scores instead.
         """
         if self.kind != "binary":
             return threshold, 0.0
@@ -97,8 +97,10 @@ class LabelSpace:
     def decided(
         self, blocks: Blocks, n_rows: int, threshold: float | Array, to_device_of: Any = None
     ) -> NDArray[Any]:
-        """0/1 labels of shape (n_rows, n_labels), or the classes of a vector y; on the device of
-        the rows ``beside`` them, where these are on one."""
+        """Return 0/1 labels of shape (n_rows, n_labels), or the classes of a vector y.
+
+        The result is on the device of the array ``to_device_of``, where that is on one.
+        """
         if self.kind == "multilabel":
             labels = zeros_on_device_of((n_rows, self.n_labels), to_device_of, dtype=self.dtype)
             for rows, scores in blocks:

@@ -1,24 +1,22 @@
-"""A linear decoder learnt from predicted codes.
+"""Linear decoder learnt from out-of-fold codes.
 
-W = V'Y decodes perfect codes. The learner's are shrunken and noisy, so labels are regressed on
-codes predicted for rows the learner had not seen, with a ridge that pulls towards the method's own
-decoder:
+W = V'Y decodes perfect codes. Predicted codes are shrunken and noisy, so labels are regressed on
+out-of-fold codes, with a ridge towards the method's own decoder:
 
     minimise  ||Yc - Uc W||^2 + penalty ||W - W0||^2
 
     U (N, m) out-of-fold codes, Y (N, M) labels, both centred, W0 (m, M) the method's decoder.
 
-A large penalty is the linear decoder, a small one least squares on out-of-fold codes. The penalty
-is a share of the mean eigenvalue of U'U, and the share is the one of least squared error on rows
-that neither the decoder nor the codes it was learnt from had met. (Generalised cross-validation
-would not do: W0 has met the labels of every row, so Uc W0 fits them better than it will fit new
-ones.)
+A large penalty gives the linear decoder, a small one least squares on out-of-fold codes. The
+penalty is a share of the mean eigenvalue of U'U, and the share is selected by the squared error on
+rows held out of the decoder and of the codes it was learnt from. (Generalised cross-validation
+would be biased: W0 depends on the labels of every row, so Uc W0 fits them better than those of new
+rows.)
 
 Where some labels are not known, the sum of squares is over the known cells alone. Unknown cells are
-filled with what the decoder makes of their codes, and the decoder is solved again, until it stays:
-every such round lowers the sum over the known cells, since a filled cell costs nothing when it is
-filled and the decoder is then the best for all of them. The first fill is by the linear decoder
-that the ridge pulls to.
+filled with the decoder's scores, and the decoder is solved again, until it converges: every round
+lowers the sum over the known cells, since a filled cell has no error when it is filled and the
+decoder is then the best for all cells. The first fill is by W0.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ from compactlearn.linalg._row_sums import row_blocks
 
 Array = NDArray[np.float64]
 
-# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: where nothing
-# tells them apart, the linear decoder is kept.
+# Shares of the mean eigenvalue of U'U that are tried as penalties, strongest first: of equally good
+# ones the strongest is selected, which is closest to the linear decoder.
 SHARES = np.logspace(4, -6, 41)
 
 # Codes whose squares vary by no more than this share of their mean's square are constant: the rest
@@ -55,7 +53,7 @@ MOST_ROUNDS = 50
 
 @dataclass(frozen=True)
 class CodeSums:
-    """What the ridge needs to know of codes U and labels Y."""
+    """Means and products of codes U and labels Y that the ridge is solved from."""
 
     count: float  # total weight
     mean_codes: Array  # (m,)
@@ -66,7 +64,10 @@ class CodeSums:
 
     @classmethod
     def of_rows(cls, codes: Array, Y: Any, w: Array) -> CodeSums:
-        """``Y`` is a sparse (N, M) matrix of ones; nothing of that size is formed."""
+        """Return the sums of these rows.
+
+        ``Y`` is a sparse (N, M) matrix of ones; no dense matrix of that size is formed.
+        """
         count = float(w.sum())
         mean, ybar = (w @ codes) / count, np.asarray(Y.T @ w).ravel() / count
         Uc = (codes - mean) * np.sqrt(w)[:, None]
@@ -75,7 +76,7 @@ class CodeSums:
         return cls(count, mean, ybar, self_product(Uc.T), cross, energy)
 
     def squared_error(self, decoder: CodeDecoder) -> float:
-        """``||Y - U W - 1 b'||^2`` of these rows."""
+        """Return ``||Y - U W - 1 b'||^2`` of these rows."""
         W = decoder.coefficients
         missed = self.mean_labels - self.mean_codes @ W - decoder.intercept
         inside = float(np.vdot(W, self.gram @ W)) - 2.0 * float(np.vdot(W, self.cross))
@@ -84,7 +85,7 @@ class CodeSums:
 
 @dataclass(frozen=True)
 class CodeDecoder:
-    """Scores from codes: ``codes @ coefficients + intercept``."""
+    """Linear map from codes to scores: ``codes @ coefficients + intercept``."""
 
     coefficients: Array  # (m, M)
     intercept: Array  # (M,)
@@ -92,7 +93,7 @@ class CodeDecoder:
 
 
 class DecoderPath:
-    """The ridge decoders of all penalties, from one decomposition."""
+    """Ridge decoders of all penalties, from one decomposition."""
 
     def __init__(self, sums: CodeSums, prior: Array) -> None:
         self.sums = sums
@@ -102,17 +103,17 @@ class DecoderPath:
         self._gap = self._path.vectors.T @ sums.cross - self._path.values[:, None] * self._start
         self._scale = float(self._path.values.mean()) if self._path.values.size else 0.0
         if self._scale <= CONSTANT * sums.count * float(sums.mean_codes @ sums.mean_codes):
-            self._scale, self._gap = 1.0, np.zeros_like(self._gap)  # constant codes tell nothing
+            self._scale, self._gap = 1.0, np.zeros_like(self._gap)  # constant codes: no slopes
 
     def at(self, share: float) -> CodeDecoder:
-        """The decoder for a penalty of that share of the mean eigenvalue."""
+        """Return the decoder for a penalty of that share of the mean eigenvalue."""
         penalty = self._scale * share
         W = self._path.vectors @ (self._start + self._path.inverse(penalty)[:, None] * self._gap)
         return CodeDecoder(W, self.sums.mean_labels - self.sums.mean_codes @ W, penalty)
 
 
 def learn_linear_decoder(sums: CodeSums, prior: Array, share: float) -> CodeDecoder:
-    """Ridge of the labels on out-of-fold codes, shrunken towards ``prior``.
+    """Fit a ridge of the labels on out-of-fold codes, shrunken towards ``prior``.
 
     >>> import scipy.sparse
     >>> codes = np.array([[2.0], [-2.0], [2.0], [-2.0]])
@@ -126,25 +127,25 @@ def learn_linear_decoder(sums: CodeSums, prior: Array, share: float) -> CodeDeco
 
 
 def learn_from_rows(data: DecoderData, share: float) -> CodeDecoder:
-    """The same from rows at hand."""
+    """Fit a ridge of the labels on out-of-fold codes, shrunken towards the linear decoder."""
     return learn_linear_decoder(
         CodeSums.of_rows(data.codes, data.labels, data.weights), data.linear, share
     )
 
 
 def choose_share(folds: Iterable[HeldOutFold]) -> float:
-    """Return the share of least squared error on new rows, summed over held-out folds.
+    """Return the share of least squared error on held-out rows, summed over the folds.
 
-    Without any, the linear decoder is kept.
+    Without any fold, the linear decoder is kept.
     """
     losses = np.zeros(SHARES.size)
     for part in folds:
         train = part.train
         sums = CodeSums.of_rows(train.codes, train.labels, train.weights)
-        held = CodeSums.of_rows(part.codes, part.labels, part.weights)
+        held_out = CodeSums.of_rows(part.codes, part.labels, part.weights)
         path = DecoderPath(sums, train.linear)
-        losses += [held.squared_error(path.at(share)) for share in SHARES]
-    # Differences that are rounding decide nothing.
+        losses += [held_out.squared_error(path.at(share)) for share in SHARES]
+    # Differences within rounding are ties.
     return float(SHARES[int(np.argmax(losses <= losses.min() * (1 + 1e-12)))])
 
 
@@ -153,16 +154,16 @@ def _square_sum(Y: Any, weights: Array) -> float:
 
 
 def learn_from_known_cells(data: DecoderData, share: float) -> CodeDecoder:
-    """Ridge of the known labels on out-of-fold codes, shrunken towards the linear decoder."""
+    """Fit a ridge of the known labels on out-of-fold codes, shrunken towards the linear decoder."""
     if data.unknown is None or not data.unknown.nnz:
         return learn_from_rows(data, share)
     return _solved(data, share, None)[0]
 
 
 def choose_known_share(folds: Sequence[HeldOutFold]) -> float:
-    """The share of least squared error on known labels of new rows, summed over folds.
+    """Return the share of least squared error on known labels of held-out rows.
 
-    Shares far apart are tried first, then those about the best, nearer and nearer.
+    Shares far apart are tried first, then shares ever closer to the best.
     """
     if not folds:
         return float(SHARES[0])
@@ -196,7 +197,7 @@ def squared_error(decoder: CodeDecoder, part: HeldOutFold) -> float:
 
 
 def _solved(data: DecoderData, share: float, cells: Array | None) -> tuple[CodeDecoder, Array]:
-    """The decoder, and what it makes of the unknown cells; ``cells`` are a first guess of these."""
+    """Return the decoder and its scores of the unknown cells; ``cells`` is a first guess."""
     unknown, Y, w = data.unknown, data.labels, data.weights
     if unknown is None:
         return learn_from_rows(data, share), np.empty(0)
@@ -218,7 +219,7 @@ def _solved(data: DecoderData, share: float, cells: Array | None) -> tuple[CodeD
 
 
 def predicted_cells(codes: Array, W: Array, b: Array, unknown: Any) -> Array:
-    """(nnz,) what a decoder makes of the codes at the marked cells, in the order of rows."""
+    """Return the scores (nnz,) of a decoder at the unknown cells, in the order of rows."""
     found = np.empty(unknown.indices.size)
     for rows in row_blocks(*unknown.shape):
         cells = slice(unknown.indptr[rows.start], unknown.indptr[min(rows.stop, unknown.shape[0])])

@@ -17,15 +17,15 @@ from compactlearn.linalg._arrays import scale_columns, zeros_on_device_of
 
 Array = NDArray[np.float64]
 
-_DEVICE_ENTRIES = 1 << 26  # half a gigabyte: a device has no use for small portions
+_DEVICE_ENTRIES = 1 << 26  # half a gigabyte: small blocks are slow on a device
 _BLOCK_ENTRIES = 1 << 18  # two megabytes of scores: compared with the threshold while in cache
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Which places of a chain of widths to stop at, its ends included.
+    """Chain of matrix products: the widths of all steps, and the stops among them.
 
-    Between two stops lies one matrix: a step of the chain, or the product of several.
+    Between two stops is one matrix: a step of the chain, or the product of several.
     """
 
     widths: tuple[int, ...]
@@ -33,9 +33,9 @@ class Chain:
 
     @classmethod
     def cheapest(cls, widths: Sequence[int]) -> Chain:
-        """The chain of fewest numbers, and among equals that with the fewest in products.
+        """Return the chain of fewest matrix entries, of equals the one with fewest in products.
 
-        As many numbers are as many multiplications for a row, so this is also the fastest.
+        A row needs one multiplication per entry, so this is also the fastest chain.
 
         >>> Chain.cheapest((1000, 20, 10, 50)).stops, Chain.cheapest((1000, 20, 20, 50)).stops
         ((0, 2, 3), (0, 1, 3))
@@ -51,23 +51,23 @@ class Chain:
 
     @property
     def numbers(self) -> int:
-        """Entries of the matrices between the stops."""
+        """Number of entries of the matrices between the stops."""
         return self._sizes(steps=True)
 
     @property
     def new_numbers(self) -> int:
-        """Of these, the entries of products."""
+        """Number of entries of those matrices that are products."""
         return self._sizes(steps=False)
 
 
 def linear_parameters(
     n_inputs: int, n_labels: int, n_features: int | None, n_codes: int | None
 ) -> int:
-    """How many numbers a linear model must keep to predict.
+    """Return the number of parameters that a linear model must store to predict.
 
     It goes from D inputs over d projected features and m codes to M labels; either step between
     may be missing (None: the learner sees all inputs, or predicts the labels). Neighbouring
-    matrices can be multiplied out beforehand, so what must be kept is the smallest of the chains
+    matrices can be multiplied out beforehand, so the number is that of the smallest of the chains
 
         D x M,   D x d + d x M,   D x m + m x M,   D x d + d x m + m x M,
 
@@ -86,10 +86,10 @@ def linear_parameters(
 
 @dataclass(frozen=True, eq=False)
 class LinearScorer:
-    """``(X / scale) A_1 A_2 ... + intercept``: a linear model in steps that are others' arrays.
+    """Linear model ``(X / scale) A_1 A_2 ... + intercept``, given by its factors.
 
-    Nothing is copied. What is multiplied out, because a row then needs fewer multiplications, is
-    made when the first row is scored. (Two threads at once may both make it: they get the same.)
+    The arrays are not copied. Products of factors, where a row then needs fewer multiplications,
+    are computed when the first row is scored. (Two threads may both do so, with the same result.)
 
     >>> scorer = LinearScorer((np.ones((4, 1)), np.ones((1, 3))), np.zeros(3))
     >>> len(scorer.factors), scorer.scores(np.eye(4)).shape
@@ -98,20 +98,20 @@ class LinearScorer:
 
     steps: tuple[Any, ...]  # (D, d), (d, m), (m, M), or some of these
     intercept: Array  # (M,)
-    scale: Array | None = None  # (D,), what the columns of X are divided by
+    scale: Array | None = None  # (D,), divisors of the columns of X
 
     @property
     def chain(self) -> Chain:
-        """Where the factors begin and end among the steps."""
+        """Positions among the steps at which the factors begin and end."""
         return Chain.cheapest((self.steps[0].shape[0], *(step.shape[1] for step in self.steps)))
 
     @cached_property
     def factors(self) -> tuple[Any, ...]:
-        """What a row is multiplied by, one after the other."""
+        """Matrices that a row is multiplied by, in this order."""
         return tuple(_product(self.steps[a:b]) for a, b in pairwise(self.chain.stops))
 
     def scores(self, X: Any) -> Array:
-        """The scores of all rows of X at once.
+        """Return the scores of all rows of X.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class LinearScorer:
         return scores
 
     def blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """The scores a few rows at a time, for callers who keep less than all of them.
+        """Yield the scores of a few rows at a time, for callers that do not need all at once.
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class LinearScorer:
             yield rows, self._scores(X[rows] if factors is None else X[rows] * factors)
 
     def _scores(self, X: Any) -> Array:
-        # A smaller type of the factors is that of the products too: else they would be widened.
+        # Products are in the type of the factors if that is smaller; else these would be widened.
         small = self.factors[0].dtype.itemsize < X.dtype.itemsize
         scores = X.astype(self.factors[0].dtype) if small else X
         for factor in self.factors:
@@ -156,12 +156,12 @@ class LinearScorer:
         return scores
 
     def columns(self, labels: NDArray[np.integer[Any]]) -> Array:
-        """The columns of the (D, M) matrix that belong to these labels; no others are made.
+        """Return the columns of the (D, M) matrix for these labels; no others are computed.
 
         Parameters
         ----------
         labels : ndarray of int
-            Which of the M columns.
+            Indices of columns.
         """
         *before, last = self.factors
         product = np.asarray(last[:, labels], dtype=np.float64)

@@ -1,21 +1,21 @@
-"""One L2 logistic regression per label on out-of-fold codes, all labels solved side by side.
+"""One L2 logistic regression per label on out-of-fold codes, all labels solved together.
 
     minimise over (b, c)   sum_i w_i log(1 + exp(-t_i (z_i'b + c))) + penalty / 2 ||b - b0||^2
 
     z (m,) standardised codes, t = +1 or -1 whether the label is present; the intercept c is free.
 
 b0 is the label's column of the linear decoder, scaled to log-odds by a logistic regression on its
-score alone (Platt 1999). These scores are by models that have not met the row: the linear decoder
-of all rows has, and its scores of them look better than they will on new rows. A rare label cannot
-pay for m coefficients of its own: with b0 = 0 it would be shrunken towards its frequency; towards
-b0 it keeps what the embedding knows of it.
+score alone (Platt 1999). These scores are out-of-fold: the training scores of the linear decoder
+of all rows are better than its scores of new rows. A rare label has too few rows for m coefficients
+of its own: with b0 = 0 it would be shrunken towards its frequency; shrunken towards b0 it keeps the
+information of the embedding.
 
-Newton's method for all labels at once. A step solves H_j x = -g_j for every label j by conjugate
-gradients, preconditioned by the diagonal: a product with every label's Hessian is two matrix
-products for all of them, and no Hessian is formed. (Forming M of them costs more, and M small
-solves keep a BLAS with several threads waiting.) Rows are gone through in strips, so that what is
-made of them stays in the cache. A step that does not lower a label's objective is halved for that
-label alone; labels that have converged drop out.
+Newton's method solves for all labels at once. A step solves H_j x = -g_j for every label j by
+conjugate gradients, preconditioned by the diagonal: a product with every label's Hessian is two
+matrix products for all of them, and no Hessian is formed. (Forming M of them costs more, and M
+small solves do not use several threads of the BLAS.) Rows are processed in strips, so that
+intermediate results stay in the cache. A step that does not lower a label's objective is halved for
+that label alone; labels that have converged are removed.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ Array = NDArray[np.float64]
 
 PENALTIES = np.logspace(4, -1, 11)  # in units of one row of weight one; strongest first
 TOLERANCE = 1e-4  # a gradient this much smaller than at the start has converged
-# Of p (1 - p): where a step has made all rows certain, some of them wrongly, there is no curvature
-# left, and the next step would have no bound. At a solution this is less than what one row in a
-# million weighs.
+# Lower bound of p (1 - p): where a step has made all probabilities 0 or 1, some of them wrongly,
+# the curvature vanishes, and the next step would be unbounded. At a solution the bound is less than
+# the weight of one row in a million.
 SMALLEST_CURVATURE = 1e-6
-STRIP = 1 << 17  # pairs of a row and a label that are worked on at a time
+STRIP = 1 << 17  # pairs of a row and a label that are processed at a time
 
 
 @dataclass(frozen=True)
 class LogisticFit:
-    """Coefficients (m + 1, M), the intercept last, and how far the gradients fell."""
+    """Coefficients (m + 1, M), the intercept last, and the reduction of the gradients."""
 
     coefficients: Array
     reduction: Array  # (M,) largest gradient entry at the end over that at the start
@@ -117,7 +117,7 @@ def fit_logistic(
 
 
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
+    """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
     problem = Problem.of(data)
     B = fit_logistic(
         problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
@@ -127,14 +127,13 @@ def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
 
 
 def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -> float:
-    """One penalty for all labels: that of least log-loss on new rows.
+    """Return one penalty for all labels: that of least log-loss on held-out rows.
 
-    Inner folds of these codes would not do. A row's label has entered the codes of all the others,
-    so a decoder of the others has seen it at second hand, and may seem to gain less from slopes of
-    its own than it does on new rows (measured: penalties up to a hundred times too
-    strong). Penalties are tried from the strongest on, each solution the start of the next; when
-    the loss has risen twice in a row it will not fall again. Without any fold it is the
-    strongest.
+    Inner folds of these codes would be biased. A row's label affects the codes of all the other
+    rows, so a decoder of these has seen it indirectly, and seems to gain less from slopes of its
+    own than it does on held-out rows (measured: penalties up to a hundred times too strong).
+    Penalties are tried from the strongest on, each solution the start of the next; when the loss
+    has risen twice in a row the search stops. Without any fold the strongest is returned.
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
@@ -173,13 +172,13 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
 
 
 def rising(losses: Sequence[float]) -> bool:
-    """Whether the last two have each been larger than the one before."""
+    """Return whether the last two losses are each larger than the one before."""
     return len(losses) > 2 and losses[-1] > losses[-2] > losses[-3]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The logistic regressions of all labels on standardised codes."""
+    """Logistic regressions of all labels on standardised codes."""
 
     units: Units
     Z: Array  # (n, m)
@@ -199,7 +198,7 @@ class Problem:
         scores = data.scores(slice(0, n_labels))
         labels, w = data.scored
         weights = cell_weights(data.weights, data.unknown)
-        # Standardised codes have mean 0, and so has what the linear decoder makes of them.
+        # Standardised codes have mean 0, and so have their scores by the linear decoder.
         centred = scores - (w @ scores) / w.sum()
         scaling = as_log_odds(centred, labels.toarray(), w if data.unknown is None else weights)
         prior = scaling.coefficients(units.rescaled(data.linear))
@@ -221,37 +220,37 @@ class Units:
         return cls(mean, np.where(moves, deviation, 0.0))
 
     def standardised(self, codes: Array) -> Array:
-        """Codes of mean 0 and deviation 1."""
+        """Return codes of mean 0 and deviation 1."""
         moves = self.deviation > 0
         return np.divide(codes - self.mean, self.deviation, out=np.zeros_like(codes), where=moves)
 
     def rescaled(self, W: Array) -> Array:
-        """A decoder of codes, for standardised ones."""
+        """Return a decoder of codes as one of standardised codes."""
         return W * self.deviation[:, None]
 
     def restored(self, W: Array) -> Array:
-        """A decoder of standardised codes, for codes as they are."""
+        """Return a decoder of standardised codes as one of the original codes."""
         deviation = self.deviation[:, None]
         return np.divide(W, deviation, out=np.zeros_like(W), where=deviation > 0)
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Log-odds from scores, label by label: ``slope * score + intercept``."""
+    """Map from scores to log-odds for each label: ``slope * score + intercept``."""
 
     slope: Array  # (M,)
     intercept: Array  # (M,)
 
     def coefficients(self, W0: Array) -> Array:
-        """(m + 1, M) for scores that are ``Z W0``."""
+        """Return the coefficients (m + 1, M) of the log-odds of scores ``Z W0``."""
         return np.vstack([W0 * self.slope, self.intercept])
 
 
 def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float = 1e-9) -> Scaling:
-    """A logistic regression of every label on its own score (Platt), by Newton's method.
+    """Fit a logistic regression of every label on its own score (Platt), by Newton's method.
 
-    Scores are taken in units of their deviation, and the slope is shrunken to one such unit with
-    the weight of four rows: rare labels say little about it. A slope is never negative.
+    Scores are divided by their deviation, and the slope is shrunken to 1 in this unit with the
+    weight of four rows: rare labels carry little information about it. A slope is never negative.
     """
     unit = np.sqrt(_weighed(w, scores**2) / np.maximum(w.sum(axis=0), 1e-300))
     S = np.divide(scores, unit, out=np.zeros_like(scores), where=unit > 0)
@@ -262,11 +261,11 @@ def as_log_odds(scores: Array, Y: Array, w: Array, n_iter: int = 60, tol: float 
 def scaling_of(
     S: Array, present: Array, total: Array, unit: Array, n_iter: int = 60, tol: float = 1e-9
 ) -> Scaling:
-    """The same for rows that may stand for many: ``present`` (n, M) of the ``total`` (n, M) weight
-    of a row have the label. ``S`` (n, M) are scores in their ``unit`` (M,).
+    """Fit :func:`as_log_odds` to rows that may each represent many.
 
-    A step that does not lower a label's objective is halved: the few rows of a rare label lie tens
-    of units from the others, and whole steps would go to and fro between them.
+    ``present`` (n, M) of the ``total`` (n, M) weight of a row have the label. ``S`` (n, M) are
+    scores in their ``unit`` (M,). A step that does not lower a label's objective is halved: the few
+    rows of a rare label lie tens of units from the others, and whole steps would oscillate.
     """
     dtype, M = S.dtype, present.shape[1]
     with_label, every = present.sum(axis=0), total.sum(axis=0)
@@ -307,18 +306,18 @@ def scaling_of(
 
 
 def prior_log_odds(Y: Array, w: Array) -> Array:
-    """(M,) log-odds of each label's frequency, half a row added to either side."""
+    """Return the log-odds (M,) of each label's frequency, half a row added to either side."""
     present = np.clip(_weighed(w, Y), 0.0, w.sum(axis=0))  # corrected labels may be anything
     return np.log(present + 0.5) - np.log(w.sum(axis=0) - present + 0.5)
 
 
 def _weighed(w: Array, cells: Array) -> Array:
-    """(M,) sums over rows, by weights of rows (n,) or of cells (n, M)."""
+    """Return sums (M,) over rows, by weights of rows (n,) or of cells (n, M)."""
     return w @ cells if w.ndim == 1 else np.einsum("ij,ij->j", w, cells)
 
 
 def _column(w: Array) -> Array:
-    """Weights as they multiply cells."""
+    """Return weights in a shape that broadcasts over cells (n, M)."""
     return w[:, None] if w.ndim == 1 else w
 
 
@@ -343,13 +342,13 @@ class _At:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a problem, gone through in strips whose numbers fit in the cache."""
+    """Rows of a problem, processed in strips that fit in the cache."""
 
     Z: Array  # (n, m)
     Y: Array  # (n, M)
     w: Array  # (n,), or (n, M) of cells
     ridge: Array  # (m + 1,), the intercept last
-    base: Array  # (m + 1, M) what coefficients are shrunken to
+    base: Array  # (m + 1, M) coefficients that the solution is shrunken to
 
     def strips(self, n_labels: int) -> Iterator[slice]:
         height = max(256, STRIP // max(n_labels, 1))
@@ -357,7 +356,7 @@ class _Rows:
             yield slice(start, start + height)
 
     def at(self, B: Array, labels: NDArray[np.intp]) -> _At:
-        """Where these labels stand with coefficients B (m + 1, b)."""
+        """Return objective and derivatives of these labels at coefficients B (m + 1, b)."""
         apart = B - self.base[:, labels]
         gradient = self.ridge[:, None] * apart
         objective = 0.5 * (apart * gradient).sum(axis=0, dtype=np.float64)
@@ -381,8 +380,10 @@ class _Rows:
         return _At(objective, gradient, curvature)
 
     def first_gradient(self, P: Array) -> Array:
-        """(M,) largest gradient entry of the constant predictor, whatever the start: what has been
-        learnt at all is measured by it."""
+        """Return the largest gradient entry (M,) of the constant predictor.
+
+        Convergence is measured relative to it, whatever the start.
+        """
         gradient = np.zeros_like(self.base)
         for rows in self.strips(P.size):
             wrong = _column(self.w[rows]) * (P - self.Y[rows])
@@ -392,7 +393,7 @@ class _Rows:
         return np.where(first == 0, 1.0, first)
 
     def diagonal(self, curvature: Array) -> Array:
-        """(m + 1, b) of every label's Hessian."""
+        """Return the diagonals (m + 1, b) of the labels' Hessians."""
         diagonal = np.tile(self.ridge[:, None], curvature.shape[1])
         for rows in self.strips(curvature.shape[1]):
             diagonal[:-1] += (self.Z[rows] * self.Z[rows]).T @ curvature[rows]
@@ -400,7 +401,7 @@ class _Rows:
         return diagonal
 
     def image(self, curvature: Array, D: Array) -> Array:
-        """Every label's Hessian times its column of D."""
+        """Return every label's Hessian times its column of D."""
         image = self.ridge[:, None] * D
         for rows in self.strips(D.shape[1]):
             U = self.Z[rows] @ D[:-1]
@@ -412,10 +413,11 @@ class _Rows:
 
 
 def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Array:
-    """``-H^-1 gradient`` of every label, until its residual is ``accuracy`` of the gradient.
+    """Return ``-H^-1 gradient`` of every label, to a residual of ``accuracy`` of the gradient.
 
-    When all but a few labels are there, these have to do with what they have, which is a descent
-    too, and go on in the next step: a product for a few labels reads as much as one for all.
+    When all but a few labels have converged, the iteration stops for the others too: their steps
+    are descent directions, and are refined in the next Newton step. A product for a few labels
+    reads as much memory as one for all.
     """
     gradient, curvature = at.gradient, at.curvature
     diagonal = diagonal + 1e-10 * diagonal.max(
@@ -438,7 +440,7 @@ def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Arr
             steps[:, labels] = step
             if 8 * np.count_nonzero(going) < accuracy.size:
                 break
-            # Those that go on are the only ones multiplied from now on.
+            # From here on, only labels that have not converged are multiplied.
             labels, energy, goal = labels[going], energy[going], goal[going]
             step, residual, direction = step[:, going], residual[:, going], direction[:, going]
             diagonal, curvature = diagonal[:, going], curvature[:, going]
@@ -451,7 +453,7 @@ def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Arr
 
 
 def log_losses(scores: Array, Y: Array | float) -> Array:
-    """log(1 + exp(-t s)) for t = 2 Y - 1."""
+    """Return log(1 + exp(-t s)) for t = 2 Y - 1."""
     if scores.dtype == np.float64:
         return np.logaddexp(0.0, scores) - Y * scores
     return np.maximum(scores, 0) + np.log(1 + np.exp(-np.abs(scores))) - Y * scores

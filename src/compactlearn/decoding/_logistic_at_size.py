@@ -1,21 +1,22 @@
-"""The logistic decoder where rows times codes times labels are too many for the plain one.
+"""Logistic decoder for large numbers of rows, codes and labels.
 
-The same problem as in :mod:`compactlearn.decoding._logistic`, with these savings:
+It solves the problem of :mod:`compactlearn.decoding._logistic`, with these savings:
 
 * labels are solved in blocks, by falling frequency, so that no N x M matrix exists;
-* scores become log-odds by their histogram: a row says of a label what its bin says;
-* a block sees the rows that matter to it, and a sample of the others. A row is drawn with a
-  probability that grows with that of its likeliest label in the block, is certain where it has
-  one of these labels, and counts by the inverse of that probability, so that sums over the sample
-  estimate sums over all rows without bias (local case-control sampling: Fithian and Hastie 2014).
-  Rows far from all labels of a block say the same thing, "no", tens of thousands of times. All
-  rows set the intercepts at last, so that as many of them are expected to have a label as do;
+* scores are mapped to log-odds by their histogram: all rows of a bin have the score of the bin;
+* a block of labels is fitted to the rows that have one of them and to a sample of the others. A row
+  is drawn with a probability that grows with that of its likeliest label in the block, is always
+  drawn where it has one of these labels, and is weighted by the inverse of that probability, so
+  that sums over the sample estimate sums over all rows without bias (local case-control sampling:
+  Fithian and Hastie 2014). Tens of thousands of rows far from all labels of a block carry the same
+  information. The intercepts are set at the end from all rows, so that the expected number of rows
+  with a label is the actual one;
 * of very many labels the most frequent ones get slopes of their own, and the others keep those of
   the linear decoder, scaled to log-odds;
-* numbers are float32, and a gradient has converged at a fiftieth of what it was;
-* the penalty is chosen on some of the labels.
+* arithmetic is in float32, and a gradient has converged at a fiftieth of its first value;
+* the penalty is selected on some of the labels.
 
-What is drawn depends on the number of rows alone: the same data have the same decoder.
+The seed is fixed: the same data give the same decoder.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ BLOCK = 64  # labels that are solved side by side
 WIDE = 256  # those that keep their slopes, at a time
 TOLERANCE = 2e-2  # of a gradient; with a tenth of it the loss on new rows is the same
 
-# Labels with slopes of their own. Every label gains by them in log-loss, as much as a sixth, but
-# of wordnet's 8,821 labels the others have sixteen rows or fewer in 65,041, and one in nine of the
-# labels that rows have: precision among the first labels hardly tells.
+# Number of labels with slopes of their own. They lower the log-loss of every label, by up to a
+# sixth. But of wordnet's 8,821 labels the others have at most sixteen of 65,041 rows each, one in
+# nine of all positive cells: precision among the first labels hardly differs.
 SOLVED = 2_048
 
-# The penalty is chosen on so many labels, evenly spread over those with slopes of their own.
+# The penalty is selected on this number of labels, evenly spread over those with own slopes.
 JUDGED = 64
 
 # A row is certain to be drawn from this probability of a label on. Of the rows without any at least
@@ -66,12 +67,12 @@ FEWEST, LEAST_SHARE = 3_000, 1 / 24
 MOST_THREADS = 4  # each has scores of all rows and of a block's labels
 LEVELLING = 3  # Newton steps, from intercepts that are almost right
 BINS = 256  # of scores
-AT_ONCE = 2_048  # rows whose scores are worked on together, in the cache
+AT_ONCE = 2_048  # rows whose scores are processed together, in the cache
 FINEST = 0.5  # deviations of a score: bins are even up to there, and then even in its logarithm
 
 
 def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
-    """Log-odds of every label from out-of-fold codes, shrunken towards the linear decoder."""
+    """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
     problem = LargeProblem.of(data)
     n_labels = data.labels.shape[1]
     W, intercept = np.empty((data.codes.shape[1], n_labels)), np.empty(n_labels)
@@ -95,8 +96,8 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
         W[:, labels] = problem.units.restored(B[:-1])
         intercept[labels] = B[-1] - problem.units.mean @ W[:, labels]
 
-    # Scores are by models that are fitted when the first block asks for them. After that a block is
-    # too small for several threads of the BLAS, and several blocks are not.
+    # The models that compute the scores are fitted when the first block needs them. After that,
+    # blocks are solved in parallel: one block is too small for several threads of the BLAS.
     keep(blocks[0], solved(blocks[0]))
     n_threads = _threads()
     with blas_threads(1 if n_threads > 1 else None), ThreadPoolExecutor(n_threads) as pool:
@@ -108,11 +109,11 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
 def choose_penalty_at_size(
     folds: Sequence[HeldOutFold], penalties: NDArray[np.float64] = PENALTIES
 ) -> float:
-    """One penalty for all labels: that of least log-loss of some labels on new rows.
+    """Return one penalty for all labels: that of least log-loss of some on held-out rows.
 
     The strongest is tried, the third, and then one after the other until the loss rises: always
-    from stronger to weaker ones, since rough solutions lag behind. Without any fold it is the
-    strongest.
+    from stronger to weaker ones, since a rough solution stays close to its start. Without any fold
+    the strongest is returned.
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
@@ -141,11 +142,11 @@ class _Judge:
         return cls(problem.block(labels, prior), prior, new)
 
     def loss(self, penalty: float) -> float:
-        """That of the new rows; the solution is the start of the next.
+        """Return the log-loss of the held-out rows; the solution is the start of the next call.
 
-        Log-odds may be scaled and shifted, all labels alike: their codes are by a learner of more
-        rows than those of the training rows are, and so a little larger. A decoder of all rows will
-        have less of that, and the strongest penalties would suffer from it least.
+        Log-odds are scaled and shifted first, all labels alike: the codes of held-out rows are by a
+        learner of more rows than those of the training rows, and so a little larger. A decoder of
+        all rows is affected less. Without the scaling the strongest penalties would be favoured.
         """
         block = self.block
         self.B = fit_logistic(
@@ -165,12 +166,12 @@ class _Judge:
 
 
 def by_frequency(data: DecoderData) -> Indices:
-    """Labels, the most frequent first."""
+    """Return the labels, the most frequent first."""
     return np.argsort(-np.asarray(data.labels.T @ data.weights).ravel(), kind="stable")
 
 
 def cells_at_size(counts: Array, n_rows: int) -> float:
-    """About how many pairs of a row and a label are solved for, given the rows of each label.
+    """Estimate the number of pairs of a row and a label solved for, given the rows of each label.
 
     For each row that has a label of a block, another one or two are drawn for their scores. The
     scores of all rows and labels are one product, and as much work as a few of the pairs.
@@ -185,7 +186,7 @@ def cells_at_size(counts: Array, n_rows: int) -> float:
 
 @dataclass(frozen=True)
 class Block:
-    """The logistic regressions of some labels on a sample of the rows, in float32."""
+    """Logistic regressions of some labels on a sample of the rows, in float32."""
 
     Z: Array  # (n, m)
     T: Array  # (n, b)
@@ -194,7 +195,7 @@ class Block:
 
 @dataclass(frozen=True)
 class LargeProblem:
-    """The logistic regressions of all labels, to be had block by block."""
+    """Logistic regressions of all labels, available block by block."""
 
     data: DecoderData
     units: Units
@@ -218,17 +219,17 @@ class LargeProblem:
         return cls(data, units, Z, columns, scored)
 
     def prior(self, labels: Indices) -> Array:
-        """(m + 1, b) the linear decoder of these labels, scaled to log-odds."""
+        """Return the linear decoder (m + 1, b) of these labels, scaled to log-odds."""
         scores: Array = self.data.scores(labels).astype(np.float32, copy=False)
         w = self.data.scored[1]
-        # Standardised codes have mean 0, and so has what the linear decoder makes of them.
+        # Standardised codes have mean 0, and so have their scores by the linear decoder.
         scores -= (w / w.sum()).astype(np.float32) @ scores
         scaling = scaling_by_bins(scores, self.scored[:, labels], w)
         linear = self.units.rescaled(self.data.linear[:, labels])
         return scaling.coefficients(linear).astype(np.float32)
 
     def block(self, labels: Indices, prior: Array) -> Block:
-        """The problem of these labels."""
+        """Return the problem of these labels."""
         log_odds = self.Z @ prior[:-1]
         log_odds += prior[-1]
         likeliest = 1.0 / (1.0 + np.exp(-np.maximum(log_odds.max(axis=1), -80)))
@@ -241,9 +242,9 @@ class LargeProblem:
         return Block(self.Z[rows], T[rows], weights)
 
     def levelled(self, labels: Indices, B: Array) -> Array:
-        """(b,) intercepts in which as many of all rows as have a label are expected to.
+        """Return intercepts (b,) for which as many rows are expected to have a label as do.
 
-        Coefficients that are fitted to a sample expect too much of the rows outside it.
+        Coefficients that are fitted to a sample overestimate probabilities of rows outside it.
         """
         log_odds, c, weights = self.Z @ B[:-1], B[-1].astype(np.float64), self.data.weights
         present = np.asarray(self.columns[:, labels].T @ weights).ravel()
@@ -264,7 +265,7 @@ class LargeProblem:
 
 
 def scaling_by_bins(scores: Array, present: Any, w: Array) -> Scaling:
-    """:func:`as_log_odds` of many rows, which count by the bin that their score is in.
+    """Fit :func:`as_log_odds` to many rows, binned by their scores.
 
     ``scores`` (n, b) are about 0, and ``present`` (n, b) is a CSC matrix.
     """
@@ -305,18 +306,18 @@ def scaling_by_bins(scores: Array, present: Any, w: Array) -> Scaling:
 
 
 def drawn_rows(likeliest: Array) -> tuple[Indices, NDArray[np.float64]]:
-    """Which rows are drawn, and for how many rows each of them stands.
+    """Draw rows at random, and return them with the number of rows that each represents.
 
-    ``likeliest`` (N,) is the probability of a row's likeliest label; 1 where it has one.
+    ``likeliest`` (N,) is the largest probability among a row's labels; 1 where it has a label.
 
     >>> rows, counts = drawn_rows(np.r_[np.ones(10), np.zeros(100_000)])
     >>> float(counts[:10].max()), 4_000 < rows.size < 4_400, 97_000 < float(counts.sum()) < 103_000
     (1.0, True, True)
     """
     n = likeliest.size
-    chance = np.clip(likeliest / CERTAIN, _share(n), 1.0)
-    rows = np.flatnonzero(np.random.default_rng(0).random(n) < chance)
-    return rows, 1.0 / chance[rows]
+    probability = np.clip(likeliest / CERTAIN, _share(n), 1.0)
+    rows = np.flatnonzero(np.random.default_rng(0).random(n) < probability)
+    return rows, 1.0 / probability[rows]
 
 
 def _threads() -> int:

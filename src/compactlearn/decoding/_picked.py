@@ -1,4 +1,4 @@
-"""Labels that were picked of each row, best first, and how they are told by name."""
+"""Predicted labels of each row, best first, and their names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Picked:
 
     @classmethod
     def best(cls, labels: NDArray[np.integer[Any]], scores: Array) -> Picked:
-        """As many of every row, both of shape (n_rows, k), in their order already."""
+        """Return the same number of labels for every row; both arrays are (n_rows, k), sorted."""
         n_rows, k = labels.shape
         return cls(np.arange(n_rows + 1) * k, labels.ravel(), scores.ravel())
 
@@ -36,7 +36,7 @@ class Picked:
         scores: Array,
         n_rows: int,
     ) -> Picked:
-        """Pairs of a row and a label in any order; of equal scores the first label is first.
+        """Sort pairs of a row and a label by row and score; of equal scores the first label wins.
 
         >>> Picked.ordered(np.array([1, 1]), np.array([0, 2]), np.array([0.2, 0.9]), 2).labels
         array([2, 0])
@@ -47,7 +47,7 @@ class Picked:
 
     @classmethod
     def above(cls, scores: Array, threshold: float | Array) -> Picked:
-        """Of a matrix of scores those strictly above a threshold.
+        """Return the labels whose scores are strictly above a threshold.
 
         >>> Picked.above(np.array([[0.1, 0.7, 0.9], [0.2, 0.3, 0.1]]), 0.5).named("abc")
         [[('c', 0.9), ('b', 0.7)], []]
@@ -56,7 +56,7 @@ class Picked:
         return cls.ordered(rows, labels, scores[rows, labels], scores.shape[0])
 
     def named(self, names: Sequence[str], scores: Array | None = None) -> Pairs:
-        """Pairs of a name and a score for each row; other scores of the same labels may be told."""
+        """Return pairs of a name and a score for each row; ``scores`` replaces the own scores."""
         shown = (self.scores if scores is None else scores).tolist()
         pairs = [(names[j], s) for j, s in zip(self.labels.tolist(), shown, strict=True)]
         bounds = self.starts.tolist()

@@ -1,8 +1,8 @@
-"""From scores to label sets: thresholds tuned on scores of rows that the model had not seen.
+"""Thresholds tuned on out-of-fold scores, and label sets.
 
-Scores come a few labels at a time, by a function from a slice of labels to their columns (N, b), so
-that no N x M matrix is needed. A label is predicted where its score is *strictly* above the
-threshold, and a tuned threshold lies half-way between two scores.
+Scores are given by a function from a slice of labels to their columns (N, b), a few labels at a
+time, so that no N x M matrix is needed. A label is predicted where its score is *strictly* above
+the threshold, and a tuned threshold lies half-way between two scores.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Array = NDArray[np.float64]
 
 STRATEGIES = ("f1", "per-label", "cardinality")
 
-MOST_CELLS = 20_000_000  # of scores that are sorted at once: of more, some of the rows
+MOST_CELLS = 20_000_000  # scores that are sorted at once: beyond it, rows are subsampled
 
-MARGIN = 1.0  # below the scores of labels that are never absent
+MARGIN = 1.0  # distance of the threshold below the scores of labels that are never absent
 
 _BLOCK_ENTRIES = 1 << 22  # 32 MB of scores at a time
 
@@ -39,9 +39,9 @@ def tune(
 ) -> float | Array:
     """Return a threshold, or one per label, selected on out-of-fold scores.
 
-    ``Y`` is a sparse (N, M) matrix of ones; or of labels ``corrected`` for flips, which are any
-    numbers, of the true label as their mean. Labels with fewer than ``min_positives`` rows take the
-    threshold of all labels together, where one per label is asked for.
+    ``Y`` is a sparse (N, M) matrix of ones; or of labels ``corrected`` for flips, which are real
+    numbers whose mean is the true label. With one threshold per label, labels with fewer than
+    ``min_positives`` rows get the threshold of all labels together.
     """
     w = np.ones(Y.shape[0]) if weights is None else weights
     if strategy == "cardinality":
@@ -51,10 +51,10 @@ def tune(
 
 
 def best_f1_of_numbers(columns: Columns, Y: Any, w: Array) -> float:
-    """Return the threshold of largest micro-F1 where labels are any numbers.
+    """Return the threshold of largest micro-F1 where labels are real numbers.
 
-    With ``t`` the corrected labels, F1 is 2 sum of t predicted / (number predicted + sum of all t):
-    that of one label, which all cells have together.
+    With ``t`` the corrected labels, F1 is 2 sum of t predicted / (number predicted + sum of all t).
+    It is computed as the F1 of a single label with all cells as its rows.
     """
     n_rows, n_labels = Y.shape
     rows = slice(None, None, max(1, n_rows * n_labels // MOST_CELLS))
@@ -68,11 +68,11 @@ def best_f1_of_numbers(columns: Columns, Y: Any, w: Array) -> float:
 
 
 def best_f1(columns: Columns, Y: Any, w: Array) -> float:
-    """The threshold of largest micro-F1.
+    """Return the threshold of largest micro-F1.
 
-    It lies just below the score of a present label: those are the candidates, and how many scores
-    lie above each is counted block by block. Where no label is absent, nothing shows where scores
-    of absent ones lie, and it is well below all scores.
+    The candidates are the scores of present labels: the threshold lies just below one of them. The
+    number of scores above each is counted block by block. Where no label is absent, the scores of
+    absent labels are not known, and the threshold is well below all scores.
 
     >>> import scipy.sparse
     >>> scores = np.array([[0.9, 0.2], [0.6, 0.1], [0.3, 0.8]])
@@ -104,8 +104,8 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
         predicted += (ordered.size - under) * w[0] if weight is None else weight[under]
         found = np.where(under > 0, found, -np.inf)
         below = np.maximum(below, found)
-    taken = np.cumsum(hits[::-1])[::-1]
-    f1 = 2 * taken / (predicted + hits.sum())
+    true_positives = np.cumsum(hits[::-1])[::-1]
+    f1 = 2 * true_positives / (predicted + hits.sum())
     if predicted[0] <= hits.sum() * (1 + 1e-12) and not np.isfinite(below[0]):
         return float(candidates[0]) - MARGIN
     best = candidates.size - 1 - int(np.argmax(f1[::-1]))  # of equals the highest threshold
@@ -115,7 +115,7 @@ def best_f1(columns: Columns, Y: Any, w: Array) -> float:
 def best_f1_per_label(
     columns: Columns, Y: Any, w: Array, common: float, min_positives: float
 ) -> Array:
-    """The threshold of largest F1 of every label; ``common`` for labels that are too rare."""
+    """Return the threshold of largest F1 of every label; ``common`` for labels too rare."""
     thresholds = np.full(Y.shape[1], common)
     for S, labels in _blocks(columns, Y):
         S, T = host(S), Y[:, labels].toarray()
@@ -142,7 +142,7 @@ def best_f1_per_label(
 
 
 def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
-    """The threshold that predicts as many labels as there are, as nearly as equal scores allow."""
+    """Return the threshold that predicts as many labels as there are, as closely as ties allow."""
     wanted = float(np.asarray(Y.T @ w).sum())
     kept, weight = np.empty(0), np.empty(0)
     for S, _ in _blocks(columns, Y):
@@ -160,15 +160,15 @@ def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
         return 0.5
     values, starts = np.unique(-kept, return_index=True)
     totals = np.append(0.0, np.add.reduceat(weight, starts).cumsum())
-    taken = int(np.argmin(np.abs(totals - wanted)))
+    best = int(np.argmin(np.abs(totals - wanted)))
     values = -values
-    if taken == 0:
+    if best == 0:
         return float(values[0])
-    return between(values[taken] if taken < values.size else -np.inf, values[taken - 1])
+    return between(values[best] if best < values.size else -np.inf, values[best - 1])
 
 
 def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
-    """The same label sets, but where one is empty it gets its best label."""
+    """Return the label sets, with the best label added to empty ones."""
     empty = ~np.asarray(labels, dtype=bool).any(axis=1)
     labels = labels.copy()
     labels[empty, np.argmax(scores[empty], axis=1)] = 1
@@ -176,7 +176,7 @@ def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
 
 
 def between(low: float, high: float) -> float:
-    """A threshold that parts two scores; any below the lowest of all."""
+    """Return a threshold between two scores; one below ``high`` if ``low`` is not finite."""
     if not np.isfinite(low):
         return float(np.nextafter(high, -np.inf))
     middle = low + (high - low) / 2
@@ -192,7 +192,7 @@ def _blocks(columns: Columns, Y: Any) -> Iterator[tuple[Array, slice]]:
 
 
 def _present(columns: Columns, Y: Any, w: Array) -> Iterator[tuple[Array, Any, Array]]:
-    """Scores of some labels, where they are present, and the weights of those rows."""
+    """Yield scores of some labels, the cells where they are present, and the cells' weights."""
     for S, labels in _blocks(columns, Y):
         rows, places = Y[:, labels].nonzero()
         yield S, (rows, places), w[rows]

@@ -1,4 +1,4 @@
-"""The best labels of each row."""
+"""Best labels of each row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GROUPS = 8  # for each label that is wanted
 
 
 def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
-    """Indices and scores of the k largest entries of each row, best first.
+    """Return indices and scores of the k largest entries of each row, best first.
 
     Equal scores are ordered by index, lowest first; NaN comes last.
 
@@ -35,10 +35,10 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     n_rows, n_labels = scores.shape
     if k >= n_labels or isinstance(scores, DeviceArray):
         return _sorted(scores, k)
-    # As many groups as labels are wanted have a maximum that is no smaller than the k-th largest
-    # of the maxima: what lies below it cannot be among the k best. Two passes over the scores, and
-    # a few of them are left to be sorted. Every n_groups-th label is in a group: maxima of
-    # neighbouring groups are then taken side by side.
+    # The labels are divided into groups. At least k scores are as large as the k-th largest of the
+    # groups' maxima, so smaller scores cannot be among the k best. After two passes over the scores
+    # only a few are left to be sorted. A group has every n_groups-th label, so that maxima of
+    # neighbouring groups are computed from adjacent scores.
     width = max(1, n_labels // (_GROUPS * k))
     n_groups = n_labels // width
     maxima = scores[:, : n_groups * width].reshape(n_rows, width, n_groups).max(axis=1)
@@ -62,7 +62,7 @@ def _sorted(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
 
 
 def as_stored(indices: NDArray[np.intp], best: Array, n_labels: int) -> Any:
-    """The same as one CSR matrix (N, M), with the k scores of each row stored.
+    """Return the k best scores of each row as one CSR matrix (N, M).
 
     >>> as_stored(np.array([[2, 0]]), np.array([[0.9, 0.3]]), 4).toarray()
     array([[0.3, 0. , 0.9, 0. ]])

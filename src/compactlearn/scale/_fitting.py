@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from compactlearn.core import _memory as memory
 from compactlearn.core._threads import own_cores
 from compactlearn.core._warn import quiet
-from compactlearn.crossfit._held_out_rows import SetApart, most_held
+from compactlearn.crossfit._held_out_rows import SetApart, max_held_out
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
@@ -59,7 +59,7 @@ class Summed:
     pair: Pair
     n_passes: int
     scale: Array | None = None  # what columns are divided by
-    held: HeldOut | None = None  # some rows, and a pair of all others
+    held_out: HeldOut | None = None  # some rows, and a pair of all others
     moments: Moments | None = None  # in the user's units
 
 
@@ -76,7 +76,7 @@ def prepare(classifier: Any, embedding: Embedding, source: RowSource) -> Summed:
                 "that fit in the memory."
             )
     refuse_sums(embedding)
-    most = most_held(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
+    most = max_held_out(source.n_features, sparse=source.is_sparse) if _learns(classifier) else 0
     if by_passes(embedding, source):
         return _from_passes(classifier, embedding, source, most)
     return _from_moments(classifier, source, most)
@@ -185,13 +185,13 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
     refuse_overflow(float(np.trace(moments.left_left)))
     scale = deviations_of(moments) if classifier.scale else None
     pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
-    held = None
+    held_out = None
     if rows is not None and _counts(rest.count, rows):
         own = rest if scale is None else rest.rescaled(1.0 / scale)
         seen = (rest.mean_left != 0) | (np.diag(rest.left_left) > 0)
-        held = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
-    _refuse_too_few(classifier, held)
-    return Summed(pair, 1, scale, held, moments)
+        held_out = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held_out)
+    return Summed(pair, 1, scale, held_out, moments)
 
 
 # ---- several passes ---------------------------------------------------------------------------
@@ -220,16 +220,16 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
         variances = sums.deviations / sums.count
         factors = inverse_deviations(sums.mean_left, variances, sums.count)
         scale, sums, rest = 1.0 / factors, sums.rescaled(factors), rest.rescaled(factors)
-    pair, others, held = PassesPair(source, sums, factors=factors), None, None
+    pair, others, held_out = PassesPair(source, sums, factors=factors), None, None
     if rows is not None and _counts(rest.count, rows):
         own = _scaled(rows, scale)
         others = PassesPair(source, rest, own, factors=factors, enough=ENOUGH_OF_PARTS)
         seen = (rest.mean_left != 0) | (rest.deviations > 0)
-        held = HeldOut(others, _scaled(_as_new(rows, seen), scale))
-    _refuse_too_few(classifier, held)
+        held_out = HeldOut(others, _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held_out)
     _find_all(classifier, embedding, pair, others)
     made = getattr(source, "n_passes", before + passes) - before
-    return Summed(pair, made, scale, held)
+    return Summed(pair, made, scale, held_out)
 
 
 def _find_all(
@@ -306,9 +306,9 @@ def _counts(count: float, rows: Rows) -> bool:
     return count > 0 and (rows.weights is None or bool(rows.weights.any()))
 
 
-def _refuse_too_few(classifier: Any, held: HeldOut | None) -> None:
+def _refuse_too_few(classifier: Any, held_out: HeldOut | None) -> None:
     tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
-    if held is None and (tunes or classifier.decoder != "linear"):
+    if held_out is None and (tunes or classifier.decoder != "linear"):
         raise ValueError(
             f"decoder={classifier.decoder!r} and threshold={classifier.threshold!r} are learnt "
             "from rows that are held out, runs of sixteen and a fifth of all at most, and there "
