@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,14 +29,11 @@ def with_cells_once(matrix: Any) -> Any:
 _BLOCK_ENTRIES = 1 << 19  # four megabytes of float64: read twice, the second time from cache
 
 
-def compress_rows(
-    matrix: NDArray[Any], check: Callable[[NDArray[Any]], None] | None = None
-) -> scipy.sparse.csr_array:
+def compress_rows(matrix: NDArray[Any]) -> scipy.sparse.csr_array:
     """Return the CSR form, float64, of a dense matrix.
 
     SciPy's constructor makes coordinates first and sorts them; reading the mask of a block of
-    rows is several times faster. ``check`` sees the non-zero values of each block (NaN is one)
-    and may raise: a matrix is checked and compressed in the same pass.
+    rows is several times faster.
 
     >>> compress_rows(np.array([[0, 2], [0, 0]])).toarray()
     array([[0., 2.],
@@ -53,8 +49,6 @@ def compress_rows(
         block = np.ascontiguousarray(matrix[start : start + step])
         position = np.flatnonzero(block != 0)
         values = block.ravel()[position]
-        if check is not None:
-            check(values)
         row, column = np.divmod(position, n_columns)
         counts[start + 1 : start + 1 + len(block)] = np.bincount(row, minlength=len(block))
         indices.append(column.astype(index_type))

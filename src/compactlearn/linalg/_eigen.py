@@ -12,8 +12,6 @@ and SciPy bring a BLAS each, and where calls alternate their threads compete for
 
 from __future__ import annotations
 
-import enum
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,15 @@ from numpy.typing import NDArray
 from compactlearn.core._devices import DeviceArray, is_array
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._arrays import zeros_on_device_of
-from compactlearn.linalg._lanczos import EPS, Multiplies, block_size, enough_pairs, exact_pairs
+from compactlearn.linalg._lanczos import (
+    EPS,
+    EigenSolution,
+    Multiplies,
+    Status,
+    block_size,
+    enough_pairs,
+    exact_pairs,
+)
 
 Array = NDArray[np.float64]
 
@@ -32,30 +38,6 @@ DENSE_FALLBACK = 4_000
 # A search that need not be exact has a basis of up to four times as many columns as pairs, which
 # must be a small part of the space.
 ENOUGH_ABOVE = 8
-
-
-class Status(enum.Enum):
-    """The end of a solve; the value is the advice shown to the user."""
-
-    CONVERGED = "converged"
-    RANK_DEFICIENT = (
-        "the matrix has fewer independent directions than were asked for; ask for fewer components"
-    )
-    MAX_ITER = (
-        "the Krylov iteration reached its limit before every residual was small; use a dense route "
-        "(solver='moments' or 'dual'), or ask for fewer components"
-    )
-
-
-@dataclass(frozen=True)
-class EigenSolution:
-    """Eigenpairs, largest first, and how they were found."""
-
-    values: Array  # (r,), largest first, all above the rank tolerance
-    vectors: Array  # (n, r), orthonormal columns
-    status: Status
-    share: float = 1.0  # of the largest sum that as many eigenvalues can have, at least
-    images: Array | None = None  # (n, r) the matrix times the vectors, where these are not exact
 
 
 def numerical_rank(values: Array, size: int, scale: float = 0.0) -> int:
@@ -125,23 +107,27 @@ def leading_eigenpairs(
     if route == "dense" or too_many_for_krylov(n, count):
         array: Any = matrix if has_entries else multiplied_out(matrix)
         values, vectors = _dense(array, count, overwrite=overwrite or not has_entries)
-        status, reached, images = Status.CONVERGED, 1.0, None
+        found = EigenSolution(values, vectors)
     else:
         exact = share >= 1.0 or count == 0 or n <= ENOUGH_ABOVE * count
         found = (
             exact_pairs(matrix, count, scale) if exact else enough_pairs(matrix, count, share, seed)
         )
-        values, vectors, reached, images = found.values, found.vectors, found.share, found.images
-        status = Status.CONVERGED if found.converged else Status.MAX_ITER
-        if not found.converged and n <= (dense.EIGEN_LIMIT if has_entries else DENSE_FALLBACK):
+        limit = dense.EIGEN_LIMIT if has_entries else DENSE_FALLBACK
+        if found.status is Status.MAX_ITER and n <= limit:
             return leading_eigenpairs(
                 matrix, count, route="dense", rank_size=rank_size, scale=scale, overwrite=overwrite
             )
-    rank = numerical_rank(values, n if rank_size is None else rank_size, scale)
-    if rank < count and status is Status.CONVERGED:
+    return above_rounding(found, n if rank_size is None else rank_size, scale)
+
+
+def above_rounding(found: EigenSolution, size: int, scale: float = 0.0) -> EigenSolution:
+    """Return the pairs of a solution above the tolerance of :func:`numerical_rank`."""
+    rank, status = numerical_rank(found.values, size, scale), found.status
+    if rank < found.values.size and status is Status.CONVERGED:
         status = Status.RANK_DEFICIENT
-    images = None if images is None else images[:, :rank]
-    return EigenSolution(values[:rank], vectors[:, :rank], status, reached, images)
+    images = None if found.images is None else found.images[:, :rank]
+    return EigenSolution(found.values[:rank], found.vectors[:, :rank], status, found.share, images)
 
 
 def all_eigenpairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:

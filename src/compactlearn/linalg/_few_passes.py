@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from compactlearn.core._deadline import checkpoint
 from compactlearn.core._threads import look_again
 from compactlearn.linalg import _dense as dense
-from compactlearn.linalg._eigen import EigenSolution, Status, numerical_rank
+from compactlearn.linalg._eigen import EigenSolution, above_rounding
 from compactlearn.linalg._lanczos import largest_sum, next_block, small_pairs
 from compactlearn.linalg._row_sums import row_blocks
 
@@ -81,27 +81,22 @@ def together(
 
 
 def search(n: int, count: int, share: float, scale: float = 0.0, seed: int = 0) -> Search:
-    """Pairs whose values have a ``share`` of the largest sum that ``count`` can have, or what so
-    few products have come to; which of the two is said by the ``share`` of what comes back.
+    """Search pairs whose values reach a ``share`` of the largest sum of ``count`` values.
 
-    It yields columns, and is sent the products of a matrix of order ``n`` with them. ``scale`` is
-    as in :func:`compactlearn.linalg._eigen.leading_eigenpairs`.
+    The ``share`` of the solution is lower if the largest number of products does not suffice. The
+    generator yields columns, and is sent the products of a matrix of order ``n`` with them.
+    ``scale`` is as in :func:`compactlearn.linalg._eigen.leading_eigenpairs`.
     """
     count = min(count, n)
     if multiplied_out(n, count):
         values, vectors = small_pairs((yield np.eye(n)))
-        values, vectors, reached, images = values[:count], vectors[:, :count], 1.0, None
+        found = EigenSolution(values[:count], vectors[:, :count])
     else:
-        values, vectors, reached, images = yield from _krylov(n, count, share, seed)
-    rank = numerical_rank(values, n, scale)
-    status = Status.RANK_DEFICIENT if rank < count else Status.CONVERGED
-    images = None if images is None else images[:, :rank]
-    return EigenSolution(values[:rank], vectors[:, :rank], status, reached, images)
+        found = yield from _krylov(n, count, share, seed)
+    return above_rounding(found, n, scale)
 
 
-def _krylov(
-    n: int, count: int, share: float, seed: int
-) -> Generator[Array, Array, tuple[Array, Array, float, Array]]:
+def _krylov(n: int, count: int, share: float, seed: int) -> Search:
     """Block Krylov with full orthogonalisation, and a Rayleigh-Ritz step after each product."""
     b = block_width(count)
     rng = np.random.default_rng(seed)
@@ -133,7 +128,7 @@ def _krylov(
     images = block @ coupling[:, :count]
     for rows in row_blocks(*images.shape):
         images[rows] += vectors[rows] * values
-    return values, vectors, reached, images
+    return EigenSolution(values, vectors, share=reached, images=images)
 
 
 def _take_off(W: Array, basis: Sequence[Array]) -> Array:

@@ -12,6 +12,7 @@ the results do not depend on the difference.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -53,15 +54,28 @@ class Multiplies(Protocol):
     def __matmul__(self, block: Array, /) -> Array: ...
 
 
-@dataclass(frozen=True)
-class Found:
-    """The outcome of a search."""
+class Status(enum.Enum):
+    """The end of a solve; the value is the advice shown to the user."""
 
-    values: Array  # (count,), largest first
-    vectors: Array  # (n, count)
-    converged: bool
-    share: float  # of the largest sum that as many values can have, at least
-    images: Array | None = None  # (n, count) the matrix times the vectors, where not exact
+    CONVERGED = "converged"
+    RANK_DEFICIENT = (
+        "the matrix has fewer independent directions than were asked for; ask for fewer components"
+    )
+    MAX_ITER = (
+        "the Krylov iteration reached its limit before every residual was small; use a dense route "
+        "(solver='moments' or 'dual'), or ask for fewer components"
+    )
+
+
+@dataclass(frozen=True)
+class EigenSolution:
+    """Eigenpairs, largest first, and how they were found."""
+
+    values: Array  # (r,), largest first
+    vectors: Array  # (n, r), orthonormal columns
+    status: Status = Status.CONVERGED
+    share: float = 1.0  # of the largest sum that as many eigenvalues can have, at least
+    images: Array | None = None  # (n, r) the matrix times the vectors, where these are not exact
 
 
 def block_size(count: int) -> int:
@@ -82,7 +96,7 @@ def wide_block_size(count: int) -> int:
 
 def exact_pairs(
     matrix: Array | Multiplies, count: int, scale: float = 0.0, max_restarts: int = 60
-) -> Found:
+) -> EigenSolution:
     """Return leading pairs by rounds of a search, until a random probe finds no missed pair.
 
     Each round continues from the pairs of the last one and from the probe's vectors, with the
@@ -106,11 +120,15 @@ def exact_pairs(
         rounding = n * EPS * max(found[0], scale)
         missed = _missed_copy(matrix, ritz.values, vectors, rounding, b, rng)
         if missed is None or restarts > max_restarts:
-            return Found(found, vectors, ritz.settled and missed is None, 1.0)
+            converged = ritz.settled and missed is None
+            status = Status.CONVERGED if converged else Status.MAX_ITER
+            return EigenSolution(found, vectors, status)
         block = missed
 
 
-def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int = 0) -> Found:
+def enough_pairs(
+    matrix: Array | Multiplies, count: int, share: float, seed: int = 0
+) -> EigenSolution:
     """Return pairs whose values reach a ``share`` of the largest sum of ``count`` values.
 
     A round ends when the coupling of the Ritz vectors to the rest of the space is small. The
@@ -147,7 +165,8 @@ def enough_pairs(matrix: Array | Multiplies, count: int, share: float, seed: int
     values = ritz.values[:count]
     images = ritz.beyond @ ritz.coupling[:, :count]
     images += vectors * values
-    return Found(values, vectors, reached >= share, reached, images)
+    status = Status.CONVERGED if reached >= share else Status.MAX_ITER
+    return EigenSolution(values, vectors, status, reached, images)
 
 
 def largest_sum(theta: Array, coupling: Array, count: int, largest: float) -> float:

@@ -35,15 +35,13 @@ def ridge_of(pair: Pair) -> MomentsRidge | RowsRidge:
 def learn(
     pair: Pair, projection: Array | None, codes: Codes, alpha: float, bias: str = "free"
 ) -> Learned:
-    """Ridge of V on XP (on X where P is None), with one of the ``BIASES``."""
+    """Return the ridge of V on XP (on X where P is None), with one of the ``BIASES``."""
     solved = True
     if projection is None:
         B, solved = ridge_of(pair).solve(codes, alpha, bias)
         mean = pair.mean_left @ B
     else:
-        turn, floor, P = None, np.zeros(1), projection
-        if alpha <= SMALL_PENALTY * pair.left.energy and pair.left.graded:
-            turn, P, floor = _turned(pair, projection)
+        turn, P, floor = _turned(pair, projection, alpha)
         centre = pair.mean_left @ pair.left.expressed(P)
         gram, cross = pair.left.projected_gram(P), pair.left.inner(P, codes.left)
         if bias == "none":
@@ -57,12 +55,10 @@ def learn(
 
 
 def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPath:
-    """The ridge with a free intercept for every penalty, from one decomposition."""
+    """Return the ridge with a free intercept for every penalty, from one decomposition."""
     if projection is None:
         return ridge_of(pair).path(codes)
-    turn, floor, P = None, np.zeros(1), projection
-    if pair.left.graded:
-        turn, P, floor = _turned(pair, projection)
+    turn, P, floor = _turned(pair, projection)
     path = ridge_path(pair.left.projected_gram(P), floor=floor)
     inside = path.inside(pair.left.inner(P, codes.left))
     centre = pair.mean_left @ pair.left.expressed(projection)
@@ -73,12 +69,12 @@ def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPat
 
 
 def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows: Any) -> Array:
-    """(n, 1) what is left of the constant 1 by its own ridge without an intercept, for ``rows`` as
-    the pair knows them.
+    """Return the residuals (n, 1) of the constant 1 in a ridge without an intercept.
 
-    By this much a learner without an intercept is short of the intercept b of the free one, with
-    the same penalty: v^(x) = v^_free(x) - left_over(x) b. (Profile the intercept out: the equations
-    of the two differ by the rank-one matrix that belongs to the mean of the rows.)
+    ``rows`` are in the form of the pair's left block. With the residual r(x), the intercept b of
+    the learner with a free intercept, and the same penalty, the learner without one predicts
+    v^(x) = v^_free(x) - r(x) b. (Profile the intercept out: the equations of the two differ by the
+    rank-one matrix of the mean of the rows.)
     """
     learned = learn(pair, projection, _constant(pair), alpha, "none")
     seen = rows if projection is None else rows @ pair.left.expressed(projection)
@@ -86,7 +82,7 @@ def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows:
 
 
 def _constant(pair: Pair) -> Codes:
-    """The constant 1 as a code."""
+    """Return the constant 1 as a code."""
     if isinstance(pair, RowsPair):
         return pair.codes_of(np.ones((pair.n_rows, 1)))
     right = pair.count * pair.mean_right[:, None]
@@ -94,13 +90,21 @@ def _constant(pair: Pair) -> Codes:
 
 
 def fitted_codes(pair: RowsPair, codes: Codes, alpha: float, bias: str = "free") -> Array:
-    """The training rows' codes as a ridge on all of the left block predicts them."""
+    """Return the codes of the training rows predicted by a ridge on all of the left block."""
     learned = learn(pair, None, codes, alpha, bias)
     return pair.left.times(learned.coefficients) + learned.intercept
 
 
-def _turned(pair: Pair, projection: Array) -> tuple[Array, Array, Array]:
-    """A rotation T, PT, and what rounding leaves of XcPT, where columns are ``graded``."""
+def _turned(
+    pair: Pair, projection: Array, alpha: float | None = None
+) -> tuple[Array | None, Array, Array]:
+    """Return a rotation T, PT and the rounding floor of XcPT; T is None where none is needed.
+
+    It is needed for ``graded`` columns, unless the penalty ``alpha`` outweighs the small ones.
+    """
+    small = alpha is None or alpha <= SMALL_PENALTY * pair.left.energy
+    if not (small and pair.left.graded):
+        return None, projection, np.zeros(1)
     assert pair.left.variances is not None
     turn, P = graded_rotation(projection, pair.left.variances)
     return turn, P, direction_floor(P, pair.left.variances)
