@@ -17,10 +17,7 @@ from compactlearn.datasets import (
     write_parquet,
     write_xmlrepo,
 )
-
-
-def dense(matrix):
-    return matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix)
+from tests.datasets.matrices import dense
 
 
 def gathered(source):

@@ -17,7 +17,7 @@ from compactlearn.metrics import METRICS, evaluate, get_metric, inverse_propensi
 from .data import SCORES, TRUTH, probabilities, problems, random_problem, steady
 
 FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
-PROBABILITIES = ["log_loss", "calibration_error"]
+ALL_PAIRS = ["log_loss", "calibration_error"]
 PREDICTED = ["predicted_calibration_error"]
 NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
@@ -58,14 +58,11 @@ def test_names_and_their_order():
     P = probabilities(scores)
     sure = [f"calibration_error_at_{k}" for k in (1, 3, 5)]
     found = evaluate(truth, scores, probabilities=P, train_labels=TRAIN)
-    assert list(found) == NAMES + PROBABILITIES + PREDICTED + at + sure + weighted
+    assert list(found) == NAMES + ALL_PAIRS + PREDICTED + at + sure + weighted
     found = evaluate(truth, scores, probabilities=sparse.csr_array(P))
     assert list(found) == NAMES + PREDICTED + at + sure
-    assert {metric.replace("_at_k", "_at_1") for metric in METRICS} < {
-        *found,
-        *weighted,
-        *PROBABILITIES,
-    }
+    names = {metric.replace("_at_k", "_at_1") for metric in METRICS}
+    assert names < {*found, *weighted, *ALL_PAIRS}
 
 
 def test_each_k_once_and_none_beyond_the_labels():
@@ -213,5 +210,5 @@ def test_probabilities_alone_have_the_values_of_the_functions():
     truth, scores = random_problem(5, unknown=0.1)
     P = probabilities(scores)
     found = evaluate(truth, scores, threshold=0.0, probabilities=P)
-    for name in [*PROBABILITIES, *PREDICTED]:  # labels are predicted above a probability of 1/2
+    for name in [*ALL_PAIRS, *PREDICTED]:  # labels are predicted above a probability of 1/2
         assert found[name] == get_metric(name).function(truth, P), name

@@ -31,9 +31,8 @@ def test_the_table_is_that_of_its_definition(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     n_labels = truth.shape[1]
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
-    P = data.draw(
-        st.sampled_from([probabilities(scores), np.round(16 * probabilities(scores, 9)) / 16])
-    )
+    sixteenths = np.round(16 * probabilities(scores, 9)) / 16
+    P = data.draw(st.sampled_from([probabilities(scores), sixteenths]))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     k = data.draw(st.sampled_from([None, 1, min(3, n_labels), n_labels]))
     threshold = data.draw(st.sampled_from([None, 0.5, rng.random(n_labels)]))

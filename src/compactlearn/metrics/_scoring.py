@@ -91,11 +91,6 @@ def scorer(name: str, **options: Any) -> Scorer:
     return Scorer(name, dict(options))
 
 
-def predicted_labels(estimator: Any, X: Any) -> Any:
-    """Return the labels that ``predict`` returns."""
-    return _method(estimator, ("predict",))(X)
-
-
 def predicted_scores(estimator: Any, X: Any) -> Any:
     """Return one score for each row and label.
 
@@ -121,7 +116,7 @@ def predicted_probabilities(estimator: Any, X: Any) -> Any:
 
 
 _READ: Mapping[str, Callable[[Any, Any], Any]] = {
-    "labels": predicted_labels,
+    "labels": lambda estimator, X: _method(estimator, ("predict",))(X),
     "scores": predicted_scores,
     "probabilities": predicted_probabilities,
 }

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import DataFileError, read
+from tests.datasets.matrices import dense
 
 read_arff = partial(read, format="arff")
 HEADER = """@relation 'toy: -C 2'
@@ -24,8 +25,7 @@ HEADER = """@relation 'toy: -C 2'
 
 
 def arrays(data):
-    X = data.X.toarray() if sparse.issparse(data.X) else data.X
-    return X, data.Y.toarray()
+    return dense(data.X), dense(data.Y)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from compactlearn.datasets import (
     Dataset,
@@ -15,14 +14,11 @@ from compactlearn.datasets import (
     write_parquet,
     write_xmlrepo,
 )
+from tests.datasets.matrices import dense
 
 FILMS = ModelColumns(3, 2, ("minutes", "year", "stars"), ("funny", "sad"))
 X = np.array([[96.0, 2009, 5], [170, 1995, 4], [88, 1988, 3.5]])
 Y = np.array([[1, 1], [0, 1], [1, 0]])
-
-
-def dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 @given(st.permutations(range(7)), st.booleans())

@@ -8,13 +8,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from compactlearn.datasets import (
-    DataFileError,
-    read,
-)
+from compactlearn.datasets import DataFileError, read
 from compactlearn.datasets._formats.reading import format_of
+from tests.datasets.matrices import dense
 
 read_xmlrepo = partial(read, format="xmlrepo")
 read_libsvm = partial(read, format="libsvm")
@@ -23,7 +20,7 @@ Y = np.array([[1, 0], [0, 0], [0, 1]])
 
 
 def check(data, X=X, Y=Y):
-    found = data.X.toarray() if sparse.issparse(data.X) else data.X
+    found = dense(data.X)
     assert (found.dtype, data.Y.dtype) == (np.float64, np.int64)
     np.testing.assert_array_equal(found, X)
     np.testing.assert_array_equal(data.Y.toarray(), Y)

@@ -141,12 +141,7 @@ REFUSED = [
     ("t", "", {"text": None, "tags": None}, "it holds no row"),
     ("t.csv", "body\nx\n", {"text": None}, "text must be the name of the one with the texts"),
     ("t.csv", "body\nx\n", {"format": "arff"}, "texts are read from csv, tsv.*'arff'"),
-    (
-        "t.csv",
-        "body\nx\n",
-        {"sep": ""},
-        "sep must be a text of at least one .*got ''. Pass",
-    ),
+    ("t.csv", "body\nx\n", {"sep": ""}, "sep must be a text of at least one .*; got ''. Pass"),
     ("t.jsonl", "{}\n", {"header": False}, "is for CSV and TSV"),
 ]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import Dataset, read, write_arff, write_parquet, write_xmlrepo
+from tests.datasets.matrices import dense
 
 ODD = ["it's", '"', "a b", "\\", "\\n", "a\nb", "tab\there", "%", "{0,1}", ",", "?", "é", "", " "]
 ODD += ["日本", "-C 3", "<&>", "@data", "#", "1", "'quoted'", "a\\'b", "\u2028", "\x85", "𝔁", "\r"]
@@ -46,10 +47,6 @@ def datasets(draw, named=True):
         label_names=tuple(columns[d:]) if columns else None,
         name=draw(names),
     )
-
-
-def dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def same(found, expected):

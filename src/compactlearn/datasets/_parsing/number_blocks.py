@@ -1,17 +1,28 @@
 """Conversion of blocks of text into numbers, without a Python object per number.
 
 A grammar lists which mark (a byte that is no part of a number) may follow which, with or without
-a number in between, and what such a number is. That a block obeys is decided for all of it at
-once by one look at a table; a block that does not is left to whoever reads line by line.
+a number in between, and what such a number is. Whether a block obeys the grammar is decided
+by one look-up in a table for all its marks; a block that does not is read line by line elsewhere.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["INDEX", "LABEL", "SKIP", "VALUE", "Grammar", "Scan", "read_table", "table_grammar"]
+__all__ = [
+    "INDEX",
+    "LABEL",
+    "SKIP",
+    "VALUE",
+    "Grammar",
+    "Scan",
+    "finite_number",
+    "read_table",
+    "table_grammar",
+]
 
 # Between two marks there is nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
@@ -172,6 +183,17 @@ def _parse(text: bytes, dtype: type) -> np.ndarray | None:
     if dtype is not np.int64 and _NUMBERS.fullmatch(text) is None:
         return None
     return np.fromstring(text, dtype=dtype, sep=" ")
+
+
+def finite_number(text: str) -> float:
+    """Return the number of a text, NaN if it is not a finite number."""
+    if "_" in text or not text.isascii():  # which Python accepts
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def table_grammar(delimiter: str) -> Grammar:
