@@ -210,7 +210,7 @@ def _discounts(place: Array, k: int) -> Array:
 
 
 def _ideal_gain(rows: LabelRanks, k: int) -> Array:
-    """Return the gain of rows whose present labels come first; 1 where there is none."""
+    """Return the gain of a perfect ranking of each row; 1 for rows without present labels."""
     gained = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))])
     return np.where(rows.n_present > 0, gained[np.minimum(rows.n_present, k)], 1.0)
 

@@ -14,7 +14,7 @@ from compactlearn.metrics._table import Metric, get_metric
 
 @dataclass(frozen=True, eq=False)  # options may hold arrays, which do not compare
 class Scorer:
-    """``scorer(estimator, X, Y)``: a metric of what a fitted classifier predicts, more is better.
+    """``scorer(estimator, X, Y)``: a metric of a classifier's predictions, more is better.
 
     Made by `scorer`.
     """

@@ -33,7 +33,7 @@ class Metric:
     needs : "scores", "labels" or "probabilities"
     greater_is_better : bool
     title : str
-        What a heading calls it.
+        Name in headings.
     measure : callable
         ``measure(**options)`` has the sums over blocks of rows and the value of the sums: a
         `Measure`, for instance. Blocks are `LabelRanks`, `Counts` or `ProbabilityBlock`, by
@@ -200,7 +200,7 @@ def greater_is_better(name: str) -> bool:
     Parameters
     ----------
     name : str
-        A name in ``METRICS``, or of a metric of one's own.
+        A name in ``METRICS``, or of a user's metric.
     """
     try:
         return get_metric(name).greater_is_better

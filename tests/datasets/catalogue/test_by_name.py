@@ -179,7 +179,7 @@ def test_the_rows_of_a_subset_are_the_same_everywhere(shared_datasets):
 @pytest.mark.parametrize("name", ["msra", "eurlex-sm", "bookmarks-paper"])
 def test_a_set_nobody_can_fetch_is_asked_for(tmp_path, name):
     base = name.removesuffix("-paper")
-    message = f"'{base}' must be handed over once, .*; run: compactlearn datasets add {base} FILE"
+    message = f"'{base}' must be added once, .*; run: compactlearn datasets add {base} FILE"
     for action in (load, fetch):
         with pytest.raises(FileNotFoundError, match=message):
             action(name, tmp_path)

@@ -185,7 +185,7 @@ def test_sets_that_nobody_can_fetch_are_counted(home, docs, monkeypatch):
         monkeypatch.setattr(f"compactlearn.datasets._catalogue.{module}.registry", lambda: entries)
     with pytest.raises(ValueError, match="has 3 features instead of 2, 1 labels instead of 2"):
         add("toy", docs, labels=-1, data_home=home)
-    with pytest.raises(FileNotFoundError, match="'toy' must be handed over once"):
+    with pytest.raises(FileNotFoundError, match="'toy' must be added once"):
         load("toy", home)
     assert not is_available("toy", home)
     add("toy-paper", docs, labels=-2, data_home=home)

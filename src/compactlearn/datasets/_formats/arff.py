@@ -68,7 +68,7 @@ _SPARSE = Grammar(
 _LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
 _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
 # How many values a block of lines may have beyond those written in it: "{}" is a row of all
-# values that were declared first. So what is read stays in proportion to the file.
+# values that were declared first. So the size of the data is bounded by that of the file.
 _MOST_FILLED = 1 << 22
 
 
@@ -357,7 +357,7 @@ def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     dataset : Dataset
-        What is to be written.
+        Data set to write.
     path : str or path
         The file; one of that name is replaced.
 

@@ -1,7 +1,7 @@
 """Conversion of blocks of text into numbers, without a Python object per number.
 
 A grammar lists which mark (a byte that is no part of a number) may follow which, with or without
-a number in between, and what such a number is. Whether a block obeys the grammar is decided
+a number in between, and the role of such a number. Whether a block obeys the grammar is decided
 by one look-up in a table for all its marks; a block that does not is read line by line elsewhere.
 """
 
@@ -27,10 +27,10 @@ __all__ = [
 # Between two marks there is nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
 _DOT = ord(".")
-_ODD = b"+-.eE"  # what a number may have besides digits
+_ODD = b"+-.eE"  # characters of a number besides digits
 _POWERS = 10.0 ** np.arange(23)  # all of them exact
 _EXACT = 1 << 53
-# Numbers between blanks, and nothing else. Possessive: whatever the text, it is gone through once.
+# Numbers between blanks, and nothing else. Possessive: any text is scanned once.
 _NUMBERS = re.compile(rb"(?:\s|[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+(?:\s|\Z))*+")
 
 
@@ -61,7 +61,7 @@ class Grammar:
     """Rules for which marks may follow which.
 
     A rule is the mark before, "0" if a number is between, and the mark; its value is SKIP or
-    the role of the number. What is not listed is not allowed.
+    the role of the number. Other rules are not allowed.
 
     >>> pairs = Grammar({"\\n0:": INDEX, ":0 ": VALUE, ":0\\n": VALUE, " 0:": INDEX})
     >>> scan = pairs.scan(b"3:1.5 4:-2\\n7:1\\n")
