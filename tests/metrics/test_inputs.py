@@ -1,4 +1,4 @@
-"""Containers, types and sizes of what metrics are given, and what they refuse."""
+"""Containers, types and sizes of the inputs of metrics, and the errors of wrong ones."""
 
 import re
 

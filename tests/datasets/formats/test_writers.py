@@ -92,14 +92,14 @@ def test_the_xml_file_says_what_the_relation_says(folder, data):
 
 @pytest.mark.parametrize("name", ["t.arff", "t.parquet"])
 @given(data=datasets(named=False))
-def test_names_are_made_up(folder, name, data):
+def test_columns_without_names_get_names(folder, name, data):
     WRITERS[name](data, folder / name)
     found = read(folder / name)
     assert found.feature_names == tuple(f"x{j}" for j in range(data.n_features))
     assert found.label_names == tuple(f"y{j}" for j in range(data.n_labels))
 
 
-def test_missing_values_survive_where_there_is_a_word_for_them(tmp_path):
+def test_missing_values_are_kept_where_the_format_has_them(tmp_path):
     data = Dataset(np.array([[np.nan, 1.0]]), np.array([[1]]))
     for name in ("t.arff", "t.parquet"):
         WRITERS[name](data, tmp_path / name)
