@@ -124,7 +124,7 @@ ROWS: dict[str, Metric] = {
         Metric("hamming_loss", "labels", False, "Hamming loss", labels.hamming_loss),
         Metric("subset_accuracy", "labels", True, "Subset accuracy", labels.subset_accuracy),
         Metric("example_f1", "labels", True, "Example-F1", labels.example_f1),
-        Metric("macro_f1", "labels", True, "Macro-F1", labels.macro_f1),
+        Metric("macro_f1", "labels", True, "Macro-F1", labels.MacroF1),
         Metric("log_loss", "probabilities", False, "Log-loss", reliability.log_loss),
         Metric("calibration_error", "probabilities", False, "Calibration error of all pairs",
                reliability.calibration_error),
