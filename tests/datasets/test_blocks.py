@@ -17,10 +17,7 @@ from compactlearn.datasets import (
     write_parquet,
     write_xmlrepo,
 )
-
-
-def dense(matrix):
-    return matrix.toarray() if scipy.sparse.issparse(matrix) else np.asarray(matrix)
+from tests.datasets.matrices import dense
 
 
 def gathered(source):
@@ -187,7 +184,7 @@ def test_no_files(tmp_path):
         open_blocks(tmp_path / "absent.csv")
 
 
-def test_labels_of_a_format_that_says_itself(tmp_path, enron):
+def test_labels_are_refused_where_each_row_begins_with_its_labels(tmp_path, enron):
     write_xmlrepo(enron, tmp_path / "data.txt")
     with pytest.raises(TypeError, match="whose rows begin with their labels; leave it out"):
         open_blocks(tmp_path / "data.txt", labels=-3)

@@ -10,14 +10,6 @@ X = np.arange(12.0).reshape(4, 3)
 Y = np.array([[1, 0], [0, 0], [1, 0], [1, 1]])
 
 
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_counts(container):
-    data = Dataset(container(X), container(Y))
-    assert (data.n_samples, data.n_features, data.n_labels) == (4, 3, 2)
-    assert data.cardinality == 1.0
-    assert data.n_label_sets == 3
-
-
 def test_explicit_zeros_and_order_of_indices_make_no_new_label_set():
     stored = sparse.csr_array(
         (np.array([1, 1, 1, 1, 0]), np.array([1, 0, 0, 1, 2]), np.array([0, 2, 5])), shape=(2, 3)
@@ -26,7 +18,7 @@ def test_explicit_zeros_and_order_of_indices_make_no_new_label_set():
     assert stored.nnz == 5, "the caller's matrix is left as it was"
 
 
-def test_repr_says_what_it_is():
+def test_repr():
     text = repr(Dataset(sparse.csr_array(X), Y, name="toy"))
     assert text == "Dataset 'toy': 4 rows, 3 features (sparse), 2 labels, 1.00 labels per row"
 

@@ -1,4 +1,4 @@
-"""Planted subspaces are there, are found, and are hidden by noise."""
+"""Planted subspaces exist, are found, and are hidden by noise."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from compactlearn.datasets import Dataset, make_compact
 
 
 def largest_angle(A, B):
-    """Sine of the largest principal angle between two spans."""
+    """Return the sine of the largest principal angle between two spans."""
     cosines = np.linalg.svd(np.linalg.qr(A)[0].T @ np.linalg.qr(B)[0], compute_uv=False)
     return float(np.sqrt(max(0.0, 1 - cosines[-1] ** 2)))
 

@@ -1,4 +1,4 @@
-"""The oracle's six rows, and random truths and scores with many equal scores."""
+"""Six rows with known results, and random truths and scores with many equal scores."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ SCORES = np.array(
 
 
 def random_problem(seed, n_rows=30, n_labels=12, levels=5, share=0.3, unknown=0.0):
-    """Truth (float, with NaN where unknown) and scores of a few levels; 0 levels: no two equal.
+    """Return truth (float, NaN where unknown) and scores of a few levels; 0 levels: no two equal.
 
     The first rows are empty, full and, with unknown labels, unknown altogether.
     """
@@ -44,7 +44,7 @@ def random_problem(seed, n_rows=30, n_labels=12, levels=5, share=0.3, unknown=0.
 
 @st.composite
 def problems(draw, unknown=False, min_labels=1):
-    """Problems of all sizes, from no ties to nothing but ties."""
+    """Draw problems of all sizes, with no, some or only ties."""
     return random_problem(
         draw(st.integers(0, 10**6)),
         draw(st.integers(1, 40)),

@@ -1,4 +1,4 @@
-"""The metrics by the word of their definitions: row by row, pair by pair, in plain Python.
+"""Metrics computed by their definitions, row by row and pair by pair, in plain Python.
 
 Shares no code with the package. Unknown labels are taken out of a row before anything else.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def rows_of(truth, scores):
-    """(labels, truth, score) of the known labels of each row that has any."""
+    """Return (labels, truth, score) of the known labels of each row that has any."""
     for y, f in zip(truth, scores, strict=True):
         known = [j for j in range(len(y)) if not math.isnan(y[j])]
         if known:
@@ -21,7 +21,7 @@ def split(known, y):
 
 
 def places(known, f, tie):
-    """Rank of each label; of equal scores the "highest" or the "lowest" index is first."""
+    """Return the rank of each label; of ties the "highest" or the "lowest" index is first."""
     sign = 1 if tie == "highest" else -1
     ranked = sorted(known, key=lambda j: (f[j], sign * j), reverse=True)
     return {j: place for place, j in enumerate(ranked, start=1)}
@@ -77,7 +77,7 @@ def precision_at_k(truth, scores, k):
 
 
 def f1_at_k(truth, scores, k):
-    """The harmonic mean of precision and recall of the k best labels of each row."""
+    """Return the harmonic mean of precision and recall of the k best labels of each row."""
     values = []
     for known, y, f in rows_of(truth, scores):
         present, _ = split(known, y)
@@ -119,14 +119,14 @@ def propensity_scored(truth, scores, k, weights, discounted):
 
 
 def f1(y, p):
-    """F1 of two lists of booleans."""
+    """Return F1 of two lists of booleans."""
     hits = sum(a and b for a, b in zip(y, p, strict=True))
     marks = sum(y) + sum(p)
     return 2 * hits / marks if marks else 0.0
 
 
 def label_metrics(truth, labels):
-    """Every metric of label sets."""
+    """Return every metric of label sets."""
     cells, rows, columns = [], [], [[] for _ in truth[0]]
     for y, p in zip(truth, labels, strict=True):
         row = [(y[j] == 1, p[j] == 1) for j in range(len(y)) if not math.isnan(y[j])]
@@ -150,7 +150,7 @@ def label_metrics(truth, labels):
 
 
 def cells_of(truth, probabilities):
-    """(present, probability) of every known cell."""
+    """Return (present, probability) of every known cell."""
     return [
         (y[j] == 1, float(p[j]))
         for y, p in zip(truth, probabilities, strict=True)
@@ -199,7 +199,7 @@ def suggested_cells(truth, probabilities, k, threshold, labels):
 
 
 def reliability(cells, bins):
-    """(count, mean probability, precision) of each bin, NaN where it is empty."""
+    """Return (count, mean probability, precision) of each bin, NaN where it is empty."""
     rows = []
     for b in range(bins):
         own = [(y, p) for y, p in cells if min(int(p * bins), bins - 1) == b]

@@ -87,9 +87,8 @@ def test_labels(unknown, data):
 def test_probabilities(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
-    P = data.draw(
-        st.sampled_from([probabilities(scores), np.round(16 * probabilities(scores, 9)) / 16])
-    )
+    sixteenths = np.round(16 * probabilities(scores, 9)) / 16
+    P = data.draw(st.sampled_from([probabilities(scores), sixteenths]))
     clip = data.draw(st.sampled_from([1e-6, 0.01]))
     bins = data.draw(st.sampled_from([1, 8, 15]))
     for Y in (truth, sparse.csr_array(truth)):

@@ -17,14 +17,14 @@ from compactlearn.metrics import METRICS, evaluate, get_metric, inverse_propensi
 from .data import SCORES, TRUTH, probabilities, problems, random_problem, steady
 
 FIRST = ["average_precision", "micro_f1", "ranking_loss", "one_error"]
-PROBABILITIES = ["log_loss", "calibration_error"]
+ALL_PAIRS = ["log_loss", "calibration_error"]
 PREDICTED = ["predicted_calibration_error"]
 NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "macro_f1"]
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
 
 
 def single(name, truth, scores, threshold, weights):
-    """The same by the function of that name."""
+    """Return the metric by the function of that name."""
     metric = get_metric(name)
     options = {"weights": weights} if name.startswith("ps") else {}
     given_ = scores > threshold if metric.needs == "labels" else scores
@@ -58,14 +58,11 @@ def test_names_and_their_order():
     P = probabilities(scores)
     sure = [f"calibration_error_at_{k}" for k in (1, 3, 5)]
     found = evaluate(truth, scores, probabilities=P, train_labels=TRAIN)
-    assert list(found) == NAMES + PROBABILITIES + PREDICTED + at + sure + weighted
+    assert list(found) == NAMES + ALL_PAIRS + PREDICTED + at + sure + weighted
     found = evaluate(truth, scores, probabilities=sparse.csr_array(P))
     assert list(found) == NAMES + PREDICTED + at + sure
-    assert {metric.replace("_at_k", "_at_1") for metric in METRICS} < {
-        *found,
-        *weighted,
-        *PROBABILITIES,
-    }
+    names = {metric.replace("_at_k", "_at_1") for metric in METRICS}
+    assert names < {*found, *weighted, *ALL_PAIRS}
 
 
 def test_each_k_once_and_none_beyond_the_labels():
@@ -78,7 +75,7 @@ def test_each_k_once_and_none_beyond_the_labels():
 
 @pytest.mark.parametrize("name", METRICS)
 def test_the_direction_is_right(name):
-    """The truth as scores is as good as can be, its opposite as bad."""
+    """The truth as scores has the best value, its opposite the worst."""
     Y = TRUTH[[0, 1, 2, 5]]
     own = name.replace("_at_k", "_at_1")
     best, worst = (evaluate(Y, S, k=[1], train_labels=Y, probabilities=S)[own] for S in (Y, 1 - Y))
@@ -119,7 +116,7 @@ def test_the_warning_of_a_single_function_points_at_its_caller(name):
     assert [warning.filename for warning in caught] == [__file__]
 
 
-def test_nothing_is_warned_of_where_all_is_well():
+def test_defined_metrics_give_no_warning():
     truth, scores = random_problem(7, unknown=0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -145,7 +142,7 @@ RANKINGS = [name for name, metric in METRICS.items() if metric.needs == "scores"
 
 @pytest.mark.parametrize("name", ["evaluate", *RANKINGS])
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.float64])
-def test_labels_in_the_place_of_scores_are_noticed(name, dtype):
+def test_labels_given_as_scores_give_a_warning(name, dtype):
     truth, _ = random_problem(3)
     options = {"weights": np.ones(truth.shape[1])} if name.startswith("ps") else {}
     options |= {"k": 1} if name.endswith("_at_k") else {}
@@ -182,7 +179,7 @@ def test_threshold_is_strict_and_may_differ_by_label():
     assert found["micro_f1"] == metrics.micro_f1(TRUTH, SCORES > bounds)
 
 
-def test_log_odds_are_not_cut_at_one_half_without_a_word():
+def test_a_threshold_of_one_half_on_log_odds_warns():
     P = np.random.default_rng(0).beta(1, 5, size=(300, 4))
     odds = np.log(P / (1 - P))
     truth = (np.random.default_rng(1).random((300, 4)) < P).astype(int)
@@ -213,5 +210,5 @@ def test_probabilities_alone_have_the_values_of_the_functions():
     truth, scores = random_problem(5, unknown=0.1)
     P = probabilities(scores)
     found = evaluate(truth, scores, threshold=0.0, probabilities=P)
-    for name in [*PROBABILITIES, *PREDICTED]:  # labels are predicted above a probability of 1/2
+    for name in [*ALL_PAIRS, *PREDICTED]:  # labels are predicted above a probability of 1/2
         assert found[name] == get_metric(name).function(truth, P), name

@@ -1,4 +1,4 @@
-"""Containers, types and sizes of what metrics are given, and what they refuse."""
+"""Containers, types and sizes of the inputs of metrics, and the errors of wrong ones."""
 
 import re
 
@@ -130,12 +130,9 @@ REFUSALS = {
     "pair negative": (lambda: precision_at_k(Y1, ([[-1]], [[0.5]]), 1), "got -1. Pass"),
     "pair swapped": (lambda: precision_at_k(Y1, ([[0.5]], [[0]]), 1), "got 0.5. Pass"),
     "pair twice": (lambda: precision_at_k(Y1, ([[1, 1]], [[0.5, 0.4]]), 1), "names one twice"),
-    "negative probability": (
-        lambda: log_loss(Y1, [[0.3, -0.2, 0.1]]),
-        "between 0 and 1; got -0.2. Pass",
-    ),
-    "nan probability": (lambda: evaluate(Y1, S1, probabilities=[[0, np.nan, 1]]), "got nan. Pass"),
-    "sparse probability": (
+    "negative p": (lambda: log_loss(Y1, [[0.3, -0.2, 0.1]]), "between 0 and 1; got -0.2. Pass"),
+    "nan p": (lambda: evaluate(Y1, S1, probabilities=[[0, np.nan, 1]]), "got nan. Pass"),
+    "sparse p": (
         lambda: reliability_table(Y1, sparse.csr_array([[0.3, 2.0, 0.1]]), k=1),
         "between 0 and 1; got 2. Pass what predict_proba returns, not scores",
     ),

@@ -1,4 +1,4 @@
-"""A judge of many matrices of scores gives what the metric gives for each of them."""
+"""A judge of many matrices of scores gives the metric of each of them."""
 
 import warnings
 
@@ -28,14 +28,14 @@ def one_by_one(name, truth, answers, **options):
 
 
 def several(scores, seed=0):
-    """The scores, those of no information, and three shuffles."""
+    """Return the scores, constant and reversed scores, and three shuffles."""
     rng = np.random.default_rng(seed)
     shuffles = [rng.permuted(scores, axis=1) for _ in range(3)]
     return np.stack([scores, np.zeros_like(scores), -scores, *shuffles])
 
 
 def assert_same(found, expected):
-    """Equal, NaN included, but for the order in which rows are added up."""
+    """Compare values, NaN included, up to the rounding of sums."""
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
 

@@ -1,4 +1,4 @@
-"""Reliability of suggested labels: by its definition, and by what must be true of it."""
+"""Reliability of suggested labels, compared with its definition and its properties."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from .data import probabilities, problems, random_problem, steady
 
 
 def stored(P, kept):
-    """The kept entries as a sparse matrix, zeros among them too, and NaN elsewhere in an array."""
+    """Return the kept entries as a sparse matrix, and as an array with NaN elsewhere."""
     matrix = sparse.csr_array(kept.astype(float))
     matrix.data = P[kept]
     return matrix, np.where(kept, P, np.nan)
@@ -31,9 +31,8 @@ def test_the_table_is_that_of_its_definition(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     n_labels = truth.shape[1]
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
-    P = data.draw(
-        st.sampled_from([probabilities(scores), np.round(16 * probabilities(scores, 9)) / 16])
-    )
+    sixteenths = np.round(16 * probabilities(scores, 9)) / 16
+    P = data.draw(st.sampled_from([probabilities(scores), sixteenths]))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     k = data.draw(st.sampled_from([None, 1, min(3, n_labels), n_labels]))
     threshold = data.draw(st.sampled_from([None, 0.5, rng.random(n_labels)]))
@@ -66,7 +65,7 @@ def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
 
 
 def many_labels(seed, n_rows=1500, n_labels=300):
-    """Probabilities of rows with about one label among many, and labels drawn from them."""
+    """Return probabilities of rows with about one label among many, and labels drawn from them."""
     rng = np.random.default_rng(seed)
     P = np.zeros((n_rows, n_labels))
     for j in range(3):  # three labels of each row are possible, all others are not

@@ -112,7 +112,7 @@ def test_options_reach_the_metric():
     assert scorer("psp_at_k", k=2, weights=w)(model, X, Y) == expected
 
 
-def test_it_can_be_shown_and_pickled():
+def test_repr_and_pickle():
     score = scorer("ndcg_at_k", k=2)
     assert repr(score) == "scorer('ndcg_at_k', k=2)"
     assert repr(scorer("one_error")) == "scorer('one_error')"

@@ -1,4 +1,4 @@
-"""Sparse scores and pairs of labels and scores give what the same scores give in full."""
+"""Sparse scores and pairs of labels and scores give the metrics of the full matrix."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMet
 
 
 def values(truth, scores, k):
-    """All metrics that take predictions of a few labels."""
+    """Return all metrics that take predictions of a few labels."""
     weights = np.linspace(1, 3, truth.shape[1])
     return [
         precision_at_k(truth, scores, k),
@@ -26,7 +26,7 @@ def values(truth, scores, k):
 
 
 def full_matrix(scores):
-    """Every cell stored, zeros too."""
+    """Return a sparse matrix that stores every cell, zeros too."""
     n, m = scores.shape
     indices = np.tile(np.arange(m), n)
     return sparse.csr_array((scores.ravel(), indices, np.arange(n + 1) * m), shape=(n, m))

@@ -28,16 +28,16 @@ Path_ = str | os.PathLike[str]
 
 
 class BlockFiles(RowBlocks):
-    """Rows of one file or of several, some at a time; nothing but a block is in memory.
+    """Rows of one or several files, read in blocks; only one block is in memory.
 
-    It is made by :func:`open_blocks`, and gone through as often as needed.
+    It is made by :func:`open_blocks`, and can be iterated over repeatedly.
 
     Parameters
     ----------
     paths : list of Path
         The files.
     read : callable
-        From a path and a number of rows to parts of about so many.
+        Function from a path and a number of rows to parts of about that number of rows.
     rows_per_block : int or None
         As in :func:`open_blocks`.
     n_rows : int or None
@@ -49,7 +49,7 @@ class BlockFiles(RowBlocks):
     n_features, n_labels : int
     feature_names, label_names : tuple of str or None
     rows_per_block : int
-        About so many rows are in a block; the last one of a file has fewer.
+        Approximate number of rows of a block; the last one of a file has fewer.
     n_rows : int or None
         How many there are in all, where the files say so, or when they have been read once.
     is_sparse : bool
@@ -90,7 +90,7 @@ class BlockFiles(RowBlocks):
         return stem(first) if len(self.paths) == 1 else first.parent.name
 
     def _check(self, path: Path, part: LabelledPart) -> None:
-        """Refuse a file with other columns than the first."""
+        """Raise DataFileError for a file with other columns than the first."""
         for what, matrix, count, names, own in (
             ("features", part.X, self.n_features, self.feature_names, part.feature_names),
             ("labels", part.Y, self.n_labels, self.label_names, part.label_names),
@@ -136,8 +136,8 @@ def open_blocks(
     format : {"arff", "arrow", "csv", "libsvm", "parquet", "xmlrepo"}, optional
         By default found from the name of the first file, or else from its content.
     limits : Limits, optional
-        How far a compressed file may expand; by default as far as it does, since no more than a
-        block of it is ever in memory.
+        How far a compressed file may expand; by default without limit, since only one block
+        of it is in memory.
     **options
         Handed to the reader of the format, as in :func:`compactlearn.datasets.read`. Text of
         libsvm's, and extreme-classification text without a first line that says so, need
@@ -146,7 +146,7 @@ def open_blocks(
     Returns
     -------
     BlockFiles
-        An iterable of ``(X, Y)`` that can be gone through again.
+        An iterable of ``(X, Y)`` that can be iterated over repeatedly.
 
     Raises
     ------
@@ -204,7 +204,7 @@ def _files(given: Path_ | Sequence[Path_]) -> list[Path]:
 
 
 def _n_rows(paths: Sequence[Path], chosen: str, limits: Limits) -> int | None:
-    """Return the number of rows of all files; None where one does not say."""
+    """Return the number of rows of all files; None if one file does not state it."""
     count = {"parquet": rows_stored, "xmlrepo": partial(rows_declared, limits=limits)}.get(chosen)
     counts = [None] if count is None else [count(path) for path in paths]
     known = [rows for rows in counts if rows is not None]

@@ -1,4 +1,4 @@
-"""The type that every reader returns, and the error of a malformed file."""
+"""Return type of all readers, and the error of a malformed file."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ class DataFileError(ValueError):
     path : str or path
         The file.
     reason : str
-        What must hold, what was found, what to do.
+        The requirement, what was found, and what to do.
     line : int, optional
         Counted from 1.
 
@@ -42,7 +42,7 @@ class DataFileError(ValueError):
         super().__init__(f"{where}: {reason}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions are pickled by their message alone, which is not what the constructor takes.
+        # Exceptions are pickled by their message alone, which is no argument of the constructor.
         return _rebuild, (self.path, self.reason, self.line)
 
 
@@ -51,7 +51,7 @@ def _rebuild(path: str, reason: str, line: int | None) -> DataFileError:
 
 
 def short(text: str) -> str:
-    """Return the text, cut to what a message can carry."""
+    """Return the text, shortened for a message."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -23,7 +23,7 @@ __all__ = ["PlantedDataset", "make_compact"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlantedDataset(Dataset):
-    """A `Dataset` that knows what it was made from.
+    """`Dataset` with the subspaces it was made from.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class PlantedDataset(Dataset):
     label_subspace : ndarray of shape (n_labels, n_directions)
         Orthonormal columns: the span of the label scores before noise and threshold.
     latent : ndarray of shape (n_samples, n_directions)
-        What drives both.
+        Latent values of the rows, on which X and Y depend.
     """
 
     feature_subspace: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))

@@ -54,8 +54,8 @@ def evaluate(
         probabilities and of regressions on labels 0 and 1; that of log-odds and margins is 0, of a
         fitted model ``threshold_``.
     probabilities : array-like or sparse matrix of shape (n_samples, n_labels), optional
-        What ``predict_proba`` returns, for the metrics that are about it; without them those are
-        left out. Of a sparse matrix, in which only some labels have a probability, the metrics of
+        Output of ``predict_proba``, for the metrics of probabilities, which are left out without
+        it. Of a sparse matrix, in which only some labels have a probability, the metrics of
         all labels, "log_loss" and "calibration_error", are left out.
     k : iterable of int
         At which k to take the metrics of the best labels; those above the number of labels are
@@ -103,7 +103,7 @@ class Asked:
 
     @classmethod
     def of(cls, k: Any, train_labels: Any, n_labels: int, *, all_pairs: bool = False) -> Asked:
-        """Return what the user has asked for, checked."""
+        """Return the requested metrics, checked."""
         ks = tuple(_check_ks(k, n_labels))
         if train_labels is None:
             return cls(ks, None, all_pairs)

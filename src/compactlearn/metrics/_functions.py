@@ -382,7 +382,7 @@ def macro_f1(Y_true: Any, labels: Any) -> float:
 
 
 def log_loss(Y_true: Any, probabilities: Any, *, clip: float = 1e-6) -> float:
-    """Mean over all cells of -log of the probability of what is true; 0 is best.
+    """Mean over all cells of -log of the probability of the truth; 0 is best.
 
     This is the mean over the labels of scikit-learn's `log_loss` of each.
 

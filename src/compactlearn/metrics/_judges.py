@@ -15,12 +15,12 @@ from compactlearn.metrics._scoring import training_options
 from compactlearn.metrics._table import get_metric, get_metric_of_scores
 from compactlearn.metrics._truth import Truth, read_truth
 
-# Scores ranked together: so many that calls do not count, so few that they stay in the cache.
+# Scores ranked together: enough that calls cost little, few enough to stay in the cache.
 TOGETHER = 1 << 18
 
 
 class Judges:
-    """Several metrics, by name, of what is predicted for one truth, each in its own direction.
+    """Several metrics, by name, of predictions for one truth, each in its own direction.
 
     Rows are sorted once for all metrics that rank labels, and predicted labels counted once for all
     the others.

@@ -21,26 +21,27 @@ class Counts:
 
     Parameters
     ----------
-    hits, predicted, n_present, n_known : ndarray of int, shape (n_rows,)
-        Cells of each row that are present and predicted, predicted, present, known at all.
+    truth : Truth
+        Truth of the block.
+    hits, predicted : ndarray of int, shape (n_rows,)
+        Cells of each row that are present and predicted, and predicted.
     by_label : ndarray of int, shape (4, n_labels)
-        The same of each label.
+        Cells of each label that are present and predicted, predicted, present, and known.
     """
 
+    truth: Truth
     hits: Array
     predicted: Array
-    n_present: Array
-    n_known: Array
     by_label: Array
 
     @property
     def marks(self) -> Array:
         """2 TP + FP + FN of each row: its present labels plus its predicted ones."""
-        return self.n_present + self.predicted
+        return self.truth.n_present + self.predicted
 
 
 def hamming_loss() -> Measure:
-    return Measure(KNOWN, lambda rows: rows.marks - 2 * rows.hits, lambda rows: rows.n_known)
+    return Measure(KNOWN, lambda rows: rows.marks - 2 * rows.hits, lambda rows: rows.truth.n_known)
 
 
 def subset_accuracy() -> Measure:
@@ -55,13 +56,8 @@ def micro_f1() -> Measure:
     return Measure(MARKED, lambda rows: 2 * rows.hits, lambda rows: rows.marks, undefined=0.0)
 
 
-def macro_f1() -> MacroF1:
-    return MacroF1()
-
-
-@dataclass(frozen=True)
 class MacroF1:
-    """The mean F1 of the labels of which something is known."""
+    """Mean F1 of the labels with a known cell."""
 
     rule: Rule = KNOWN
     undefined: float = float("nan")
@@ -116,10 +112,5 @@ def _counts(truth: Truth, row: Array, label: Array, by_row: Array, by_label: Arr
         known -= np.bincount(truth.unknown.columns, minlength=width)
     hits = np.bincount(label, minlength=width)
     present = np.bincount(truth.present.columns, minlength=width)
-    return Counts(
-        np.bincount(row, minlength=n_rows),
-        by_row,
-        truth.n_present,
-        truth.n_known,
-        np.stack([hits, by_label, present, known]),
-    )
+    of_labels = np.stack([hits, by_label, present, known])
+    return Counts(truth, np.bincount(row, minlength=n_rows), by_row, of_labels)

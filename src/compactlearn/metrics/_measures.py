@@ -90,7 +90,7 @@ class Measure:
 
     def sums(self, block: Any) -> Array:
         """Return the two sums over the rows of a block that count."""
-        kept = self.rule.holds(block.n_present, block.n_known)
+        kept = self.rule.holds(block.truth.n_present, block.truth.n_known)
         weights = kept if self.denominator is None else self.denominator(block)[kept]
         return np.array([self.numerator(block)[kept].sum(), weights.sum()], dtype=np.float64)
 
@@ -129,22 +129,23 @@ def values_of(
 def average_precision() -> Measure:
     def purity(rows: LabelRanks) -> Array:
         place, hits = rows.ordered(rows.highest_first)
-        return rows.sum_by_row(hits / place) / np.maximum(rows.n_present, 1)
+        return rows.sum_by_row(hits / place) / np.maximum(rows.truth.n_present, 1)
 
     return Measure(RANKABLE, purity)
 
 
 def ranking_loss() -> Measure:
     def loss(rows: LabelRanks) -> Array:
+        n_present, n_known = rows.truth.n_present, rows.truth.n_known
         # Of the labels at or above a present one, those that are not present themselves. Where
         # places differ, the numbers of present ones are 1, 2, ..., n and need no sorting.
         if rows.untied:
-            hits = rows.n_present * (rows.n_present + 1) // 2
+            hits = n_present * (n_present + 1) // 2
             lost = rows.sum_by_row(rows.highest_first) - hits
         else:
             place, hits = rows.ordered(rows.upto)
             lost = rows.sum_by_row(place - hits)
-        return lost / np.maximum(rows.n_present * (rows.n_known - rows.n_present), 1)
+        return lost / np.maximum(n_present * (n_known - n_present), 1)
 
     return Measure(RANKABLE, loss)
 
@@ -173,7 +174,7 @@ def ndcg(k: int = 5) -> Measure:
 
 def f1(k: int = 5) -> Measure:
     def f1_of_row(rows: LabelRanks) -> Array:
-        return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.n_present)
+        return 2 * rows.sum_by_row(rows.lowest_first <= k) / (k + rows.truth.n_present)
 
     return Measure(KNOWN, f1_of_row)
 
@@ -210,9 +211,9 @@ def _discounts(place: Array, k: int) -> Array:
 
 
 def _ideal_gain(rows: LabelRanks, k: int) -> Array:
-    """Return the gain of rows whose present labels come first; 1 where there is none."""
+    """Return the gain of a perfect ranking of each row; 1 for rows without present labels."""
     gained = np.concatenate([[0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))])
-    return np.where(rows.n_present > 0, gained[np.minimum(rows.n_present, k)], 1.0)
+    return np.where(rows.truth.n_present > 0, gained[np.minimum(rows.truth.n_present, k)], 1.0)
 
 
 def _by_weight(rows: LabelRanks, weights: Array) -> tuple[Array, Array, Array]:
@@ -220,5 +221,5 @@ def _by_weight(rows: LabelRanks, weights: Array) -> tuple[Array, Array, Array]:
     weight = weights[rows.truth.present.columns]
     row = rows.truth.present.row_numbers()
     order = np.lexsort((-weight, row))
-    start = np.cumsum(rows.n_present) - rows.n_present
+    start = np.cumsum(rows.truth.n_present) - rows.truth.n_present
     return row, np.arange(1, len(row) + 1) - start[row], weight[order]

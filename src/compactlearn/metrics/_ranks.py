@@ -15,7 +15,6 @@ end, and nothing is right there. The matrix of all scores is never made.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ class LabelRanks:
     Parameters
     ----------
     truth : Truth
-        That of the block.
+        Truth of the block.
     row, label : ndarray of int, shape (n_entries,)
     above : ndarray of int, shape (n_entries,)
         How many labels score higher.
@@ -58,16 +57,6 @@ class LabelRanks:
     upto: np.ndarray
     lowest_first: np.ndarray
     highest_first: np.ndarray
-
-    @cached_property
-    def n_known(self) -> np.ndarray:
-        """Known labels of each row."""
-        return self.truth.n_known
-
-    @cached_property
-    def n_present(self) -> np.ndarray:
-        """Present labels of each row."""
-        return self.truth.n_present
 
     @property
     def untied(self) -> bool:
@@ -89,7 +78,7 @@ class LabelRanks:
         # One sort of whole numbers serves all rows: the row is the leading digit.
         base = int(values.max(initial=0)) + 1
         keys = np.sort(self.row * base + values)
-        start = np.cumsum(self.n_present) - self.n_present
+        start = np.cumsum(self.truth.n_present) - self.truth.n_present
         last = np.flatnonzero(np.diff(keys, append=-1))  # of each run of equal keys
         position = np.repeat(last + 1, np.diff(last, prepend=-1)) - start[self.row]
         return keys - self.row * base, position

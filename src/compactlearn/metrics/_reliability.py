@@ -195,21 +195,11 @@ def reliability_of(
 
 @dataclass(frozen=True)
 class ProbabilityBlock:
-    """Some rows: their truth, their probabilities, and their predicted labels if there are any."""
+    """Truth, probabilities and, where given, predicted labels of a block of rows."""
 
     truth: Truth
     P: Matrix
     labels: Cells | None
-
-    @property
-    def n_present(self) -> Array:
-        """Present labels of each row."""
-        return self.truth.n_present
-
-    @property
-    def n_known(self) -> Array:
-        """Known labels of each row."""
-        return self.truth.n_known
 
 
 def probability_blocks(
@@ -255,7 +245,7 @@ def log_loss(clip: float = 1e-6) -> Measure:
             cells[unknown.row_numbers(), unknown.columns] = 0.0
         return cells.sum(axis=1)
 
-    return Measure(KNOWN, losses, lambda block: block.n_known)
+    return Measure(KNOWN, losses, lambda block: block.truth.n_known)
 
 
 def calibration_error(bins: int = 15) -> Reliability:

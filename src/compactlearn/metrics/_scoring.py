@@ -14,7 +14,7 @@ from compactlearn.metrics._table import Metric, get_metric
 
 @dataclass(frozen=True, eq=False)  # options may hold arrays, which do not compare
 class Scorer:
-    """``scorer(estimator, X, Y)``: a metric of what a fitted classifier predicts, more is better.
+    """``scorer(estimator, X, Y)``: a metric of a classifier's predictions, more is better.
 
     Made by `scorer`.
     """
@@ -91,11 +91,6 @@ def scorer(name: str, **options: Any) -> Scorer:
     return Scorer(name, dict(options))
 
 
-def predicted_labels(estimator: Any, X: Any) -> Any:
-    """Return the labels that ``predict`` returns."""
-    return _method(estimator, ("predict",))(X)
-
-
 def predicted_scores(estimator: Any, X: Any) -> Any:
     """Return one score for each row and label.
 
@@ -121,7 +116,7 @@ def predicted_probabilities(estimator: Any, X: Any) -> Any:
 
 
 _READ: Mapping[str, Callable[[Any, Any], Any]] = {
-    "labels": predicted_labels,
+    "labels": lambda estimator, X: _method(estimator, ("predict",))(X),
     "scores": predicted_scores,
     "probabilities": predicted_probabilities,
 }

@@ -33,7 +33,7 @@ class Metric:
     needs : "scores", "labels" or "probabilities"
     greater_is_better : bool
     title : str
-        What a heading calls it.
+        Name in headings.
     measure : callable
         ``measure(**options)`` has the sums over blocks of rows and the value of the sums: a
         `Measure`, for instance. Blocks are `LabelRanks`, `Counts` or `ProbabilityBlock`, by
@@ -124,7 +124,7 @@ ROWS: dict[str, Metric] = {
         Metric("hamming_loss", "labels", False, "Hamming loss", labels.hamming_loss),
         Metric("subset_accuracy", "labels", True, "Subset accuracy", labels.subset_accuracy),
         Metric("example_f1", "labels", True, "Example-F1", labels.example_f1),
-        Metric("macro_f1", "labels", True, "Macro-F1", labels.macro_f1),
+        Metric("macro_f1", "labels", True, "Macro-F1", labels.MacroF1),
         Metric("log_loss", "probabilities", False, "Log-loss", reliability.log_loss),
         Metric("calibration_error", "probabilities", False, "Calibration error of all pairs",
                reliability.calibration_error),
@@ -200,7 +200,7 @@ def greater_is_better(name: str) -> bool:
     Parameters
     ----------
     name : str
-        A name in ``METRICS``, or of a metric of one's own.
+        A name in ``METRICS``, or of a user's metric.
     """
     try:
         return get_metric(name).greater_is_better

@@ -6,6 +6,7 @@ one look at a dense truth, and none makes a sparse one dense.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,12 +85,12 @@ class Truth:
     present: Cells
     unknown: Cells | None
 
-    @property
+    @cached_property
     def n_present(self) -> np.ndarray:
         """Present labels of each row."""
         return self.present.counts
 
-    @property
+    @cached_property
     def n_known(self) -> np.ndarray:
         """Known labels of each row."""
         n_rows, n_labels = self.shape

@@ -33,7 +33,7 @@ WITH_FILES = [
 
 @pytest.mark.parametrize("name", WITH_FILES)
 def test_real_sets_have_the_checksums_and_counts_of_the_registry(shared_datasets, name):
-    """They were measured by an independent parser; a load that differs is refused."""
+    """The counts were measured by an independent parser."""
     data = load_from(describe(name), shared_datasets / name)
     assert np.isfinite(data.X.data if sparse.issparse(data.X) else data.X).all()
     assert describe(name).expected.differences(data) == []
@@ -177,9 +177,9 @@ def test_the_rows_of_a_subset_are_the_same_everywhere(shared_datasets):
 
 
 @pytest.mark.parametrize("name", ["msra", "eurlex-sm", "bookmarks-paper"])
-def test_a_set_nobody_can_fetch_is_asked_for(tmp_path, name):
+def test_a_set_without_address_must_be_added(tmp_path, name):
     base = name.removesuffix("-paper")
-    message = f"'{base}' must be handed over once, .*; run: compactlearn datasets add {base} FILE"
+    message = f"'{base}' must be added once, .*; run: compactlearn datasets add {base} FILE"
     for action in (load, fetch):
         with pytest.raises(FileNotFoundError, match=message):
             action(name, tmp_path)
@@ -198,7 +198,7 @@ def test_the_folder_is_the_argument_then_the_variable_then_the_cache(tmp_path, m
     assert data_folder() == tmp_path / ".cache" / "compactlearn"
 
 
-def test_an_unknown_name_is_answered_with_the_nearest():
+def test_the_error_of_an_unknown_name_suggests_the_nearest():
     message = "must be asked for by one of the names bibtex, bibtex-paper, .*; got 'enrom'. Use one"
     with pytest.raises(ValueError, match=message) as caught:
         load("enrom")
@@ -207,7 +207,7 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         load(5)
 
 
-def test_a_missing_file_is_answered_with_its_place(tmp_path):
+def test_the_error_of_a_missing_file_names_its_folder(tmp_path):
     message = f"'yeast' needs the file yeast.arff (or a .xz, .bz2 or .gz of it) in {tmp_path}"
     with pytest.raises(FileNotFoundError, match=re.escape(message)) as caught:
         load("yeast", tmp_path, download=False)

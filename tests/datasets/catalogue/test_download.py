@@ -1,4 +1,4 @@
-"""Fetching from a real server on this machine that misbehaves on request."""
+"""Downloads from a local server that fails on request."""
 
 import contextlib
 import hashlib
@@ -23,7 +23,7 @@ HALF = len(CONTENT) // 2
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """The path of a request names what goes wrong; the server notes each request."""
+    """Handler of requests, whose path selects the fault; each request is recorded."""
 
     def log_message(self, *_):
         pass
@@ -57,7 +57,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(content[:HALF] if cut else content, length=len(CONTENT))
             if kind == "stalling" and not earlier:
                 self.wfile.flush()
-                self.server.go_on.wait(20)
+                self.server.released.wait(20)
 
     def answer(self, content, status=200, length=None, **headers):
         self.send_response(status)
@@ -75,7 +75,7 @@ def server(monkeypatch, tmp_path):
         monkeypatch.setattr(files, name, value)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads, server.block_on_close = True, False
-        server.requests, server.go_on = [], threading.Event()
+        server.requests, server.released = [], threading.Event()
         server.address = lambda path: f"http://127.0.0.1:{server.server_port}/{path}"
         server.handle_error = lambda *_: None  # a client that was killed is no error
         server.secret = tmp_path / "secret"
@@ -83,7 +83,7 @@ def server(monkeypatch, tmp_path):
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()
         yield server
-        server.go_on.set()
+        server.released.set()
         server.shutdown()
         thread.join()
 
@@ -101,7 +101,7 @@ def wanted(server, path):
     ("path", "n_requests"),
     [("good", 1), ("moved", 2), ("busy", 3), ("slow", 1), ("truncated", 2), ("stalling", 2)],
 )
-def test_what_arrives_in_the_end_is_whole(server, folder, path, n_requests):
+def test_a_fetched_file_is_complete(server, folder, path, n_requests):
     seen, done = set(), threading.Event()
 
     def watch():
@@ -134,7 +134,7 @@ def test_what_arrives_in_the_end_is_whole(server, folder, path, n_requests):
         ("round", "answered 302", 11),
     ],
 )
-def test_what_is_not_the_file_is_never_used(server, folder, path, reason, n_requests):
+def test_a_wrong_file_is_never_used(server, folder, path, reason, n_requests):
     with pytest.raises(FetchError, match=reason) as caught:
         fetch_file(wanted(server, path), folder)
     assert server.address(path) in str(caught.value)
@@ -142,7 +142,7 @@ def test_what_is_not_the_file_is_never_used(server, folder, path, reason, n_requ
     assert len(server.requests) <= n_requests
 
 
-def test_a_folder_that_cannot_be(server, tmp_path):
+def test_a_folder_that_cannot_be_created(server, tmp_path):
     (tmp_path / "toy").write_text("a file, not a folder")
     with pytest.raises(FetchError, match="toy"):
         fetch_file(wanted(server, "good"), tmp_path / "toy")

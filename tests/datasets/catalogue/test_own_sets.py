@@ -1,5 +1,4 @@
-"""Files under names of the user's own, or of sets that nobody can fetch: stored whole, shadowing
-nobody."""
+"""Data sets that users add: stored completely, and never in place of a set of the library."""
 
 import gzip
 import multiprocessing
@@ -106,7 +105,7 @@ def test_plain_names_are_accepted(home, docs, name):
 
 @pytest.mark.parametrize("name", ["enron", "ENRON", "flags", "langlog", "llog-paper", "msra"])
 def test_no_set_of_the_library_is_shadowed(home, docs, name):
-    """Neither through `add` nor by a file that lies there."""
+    """Neither `add` nor a file in the folder replaces a set of the library."""
     with pytest.raises(ValueError, match=r"must have the counts|known by the checksums"):
         add(name, docs, labels=-2, data_home=home)
     add("mine", docs, labels=-2, data_home=home)
@@ -127,7 +126,7 @@ def test_other_data_need_overwrite_and_the_same_do_not(home, docs):
 
 
 def test_a_changed_byte_is_found_or_means_nothing(home, docs):
-    """Dates in the archive mean nothing; what is damaged can be put right."""
+    """Dates in the archive do not matter; a damaged set can be replaced."""
     wanted = fingerprint(add("mine", docs, labels=-2, data_home=home))
     (path,) = fetch("mine", home)
     whole, refused = path.read_bytes(), []
@@ -174,7 +173,7 @@ def test_what_cannot_be_read_is_refused_by_its_own_path_and_not_kept(
         add("mine", [docs, "absent.csv"], labels=-2, data_home=home)
 
 
-def test_sets_that_nobody_can_fetch_are_counted(home, docs, monkeypatch):
+def test_counts_of_sets_without_address_are_checked(home, docs, monkeypatch):
     counts = Expected(samples=3, features=2, labels=2)
     entries = dict(known_sets.registry())
     entries["toy"] = Entry("toy", counts)
@@ -185,7 +184,7 @@ def test_sets_that_nobody_can_fetch_are_counted(home, docs, monkeypatch):
         monkeypatch.setattr(f"compactlearn.datasets._catalogue.{module}.registry", lambda: entries)
     with pytest.raises(ValueError, match="has 3 features instead of 2, 1 labels instead of 2"):
         add("toy", docs, labels=-1, data_home=home)
-    with pytest.raises(FileNotFoundError, match="'toy' must be handed over once"):
+    with pytest.raises(FileNotFoundError, match="'toy' must be added once"):
         load("toy", home)
     assert not is_available("toy", home)
     add("toy-paper", docs, labels=-2, data_home=home)
@@ -208,8 +207,8 @@ def two(tmp_path):
     return paths
 
 
-def test_readers_meet_the_old_set_or_the_new_while_it_is_replaced(home, two):
-    """Never a mixture, and never a complaint."""
+def test_a_reader_gets_the_old_or_the_new_set_during_a_replacement(home, two):
+    """A reader never gets a mixture or an error."""
     add("mine", two[0], labels=-2, data_home=home)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(_add_forever, home, two, 10)
@@ -219,7 +218,7 @@ def test_readers_meet_the_old_set_or_the_new_while_it_is_replaced(home, two):
 
 
 def test_a_killed_writer_leaves_the_old_set_or_the_new(home, two):
-    """Whenever the signal comes, what is there can be loaded."""
+    """The stored set can be loaded whenever the signal comes."""
     rng = np.random.default_rng(0)
     add("mine", two[0], labels=-2, data_home=home)
     context = multiprocessing.get_context("fork")
@@ -233,7 +232,7 @@ def test_a_killed_writer_leaves_the_old_set_or_the_new(home, two):
 
 
 def test_fingerprints_are_of_values_alone(docs, tmp_path):
-    """Not of names, formats and packing; every change of a value shows."""
+    """Names, formats and compression do not matter; every change of a value does."""
     data = read(docs, labels=-2)
     other = tmp_path / "other.tsv"
     other.write_text(TEXT.replace(",", "\t").replace("sports", "s").replace("1.5", "1.50"))

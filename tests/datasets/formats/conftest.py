@@ -1,4 +1,4 @@
-"""A file of a test's own."""
+"""Fixture that writes a file for a test."""
 
 import pytest
 

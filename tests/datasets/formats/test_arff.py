@@ -1,4 +1,4 @@
-"""Hand-made ARFF files, and the refusals of broken ones."""
+"""Hand-made ARFF files, and the errors of broken ones."""
 
 import re
 import tracemalloc
@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import DataFileError, read
+from tests.datasets.matrices import dense
 
 read_arff = partial(read, format="arff")
 HEADER = """@relation 'toy: -C 2'
@@ -24,8 +25,7 @@ HEADER = """@relation 'toy: -C 2'
 
 
 def arrays(data):
-    X = data.X.toarray() if sparse.issparse(data.X) else data.X
-    return X, data.Y.toarray()
+    return dense(data.X), dense(data.Y)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_quotes_and_escapes_in_names_and_values(write):
         ("integer", ["-3", "+4"], [-3, 4]),
     ],
 )
-def test_what_values_become(write, values, cells, expected):
+def test_numbers_of_values(write, values, cells, expected):
     rows = "".join(f"1,{cell}\n" for cell in cells)
     path = write(f"@relation r\n@attribute y {{0,1}}\n@attribute x {values}\n@data\n{rows}")
     np.testing.assert_array_equal(arrays(read_arff(path, 1))[0][:, 0], expected)
@@ -263,7 +263,7 @@ def test_labels_that_cannot_be_found(write, labels, error, message):
         read_arff(path, 2, ignore="a")
 
 
-def test_a_name_borne_twice_cannot_be_asked_for(write):
+def test_a_name_of_two_columns_cannot_select_one(write):
     path = write("@attribute y {0,1}\n@attribute y {0,1}\n@attribute x numeric\n@data\n1,0,1\n")
     with pytest.raises(ValueError, match="2 columns have the name 'y'"):
         read_arff(path, ["y"])

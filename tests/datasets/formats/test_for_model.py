@@ -1,10 +1,9 @@
-"""Rows for a model: its columns in its order, wherever a file has them."""
+"""Rows for a model: its columns in its order, whatever their order in the file."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from compactlearn.datasets import (
     Dataset,
@@ -15,14 +14,11 @@ from compactlearn.datasets import (
     write_parquet,
     write_xmlrepo,
 )
+from tests.datasets.matrices import dense
 
 FILMS = ModelColumns(3, 2, ("minutes", "year", "stars"), ("funny", "sad"))
 X = np.array([[96.0, 2009, 5], [170, 1995, 4], [88, 1988, 3.5]])
 Y = np.array([[1, 1], [0, 1], [1, 0]])
-
-
-def dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 @given(st.permutations(range(7)), st.booleans())
@@ -89,7 +85,7 @@ def test_a_model_without_names_goes_by_position(write):
     ("name", "text"), [("a.svm", "1:5\n1 3:1\n"), ("a.xmlrepo", "0:5\n1 2:1\n")]
 )
 def test_rows_of_pairs_have_the_width_of_the_model(name, text, write):
-    """Although the largest index of this file may be smaller, and no row may have a label."""
+    """The width is that of the model even if indices are smaller or no row has a label."""
     columns = ModelColumns(4, 3)
     found, labels = read_for_model(write(text, name), columns, with_labels=True)
     assert dense(found).tolist() == [[5, 0, 0, 0], [0, 0, 1, 0]]
@@ -113,7 +109,7 @@ def test_another_number_of_labels_is_refused():
         arranged(unnamed, ModelColumns(3, 3), with_labels=True)
 
 
-def test_labels_may_be_said_as_for_any_file(write):
+def test_labels_can_be_given_as_for_any_file(write):
     path = write("minutes,year,stars,f,s\n96,2009,5,1,1\n", "new.csv")
     columns = ModelColumns(3, 2, FILMS.features, None)
     found, labels = read_for_model(path, columns, -2, with_labels=True)

@@ -1,6 +1,6 @@
-"""Damaged and hostile files: parsed, or refused in a sentence; never anything else.
+"""Damaged and hostile files: each is read, or raises DataFileError.
 
-Valid files are damaged by hypothesis, byte by byte and line by line. What comes of each is either
+Valid files are damaged by hypothesis, byte by byte and line by line. The result of each is either
 a data set whose parts fit together, or a DataFileError with file and reason.
 """
 
@@ -181,7 +181,7 @@ def test_the_undamaged_file_is_read(folder, name):
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), database=None)
 @given(edits=edits)
 def test_damaged_files(folder, name, edits):
-    """Whole blocks at once or line by line: which of the two it was must not show."""
+    """Parsing a block at once gives the same result as parsing it line by line."""
     path, content, reader = subject(folder, name)
     write_new(path, damaged(content, edits))
     found = check_outcome(path, reader)
@@ -261,7 +261,7 @@ def test_unclosed_quotes_take_no_long_time(tmp_path, cell):
     check_outcome(path, lambda path: read_arff(path, 1))
 
 
-def test_a_damaged_sum_is_noticed(tmp_path):
+def test_a_damaged_checksum_is_noticed(tmp_path):
     content = bytearray(gzip.compress(SPARSE))
     content[-6] ^= 1
     (tmp_path / "t.arff.gz").write_bytes(content)

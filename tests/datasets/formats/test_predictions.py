@@ -1,4 +1,4 @@
-"""Predicted labels in every form: read back they are what was written, bit by bit."""
+"""Predicted labels in every format are read back bit by bit."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Every reader but ARFF's on hand-made files, and `read`, which chooses among them."""
+"""Tests of all readers but ARFF's on hand-made files, and of `read`, which finds the format."""
 
 import bz2
 import gzip
@@ -8,13 +8,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from compactlearn.datasets import (
-    DataFileError,
-    read,
-)
+from compactlearn.datasets import DataFileError, read
 from compactlearn.datasets._formats.reading import format_of
+from tests.datasets.matrices import dense
 
 read_xmlrepo = partial(read, format="xmlrepo")
 read_libsvm = partial(read, format="libsvm")
@@ -23,7 +20,7 @@ Y = np.array([[1, 0], [0, 0], [0, 1]])
 
 
 def check(data, X=X, Y=Y):
-    found = data.X.toarray() if sparse.issparse(data.X) else data.X
+    found = dense(data.X)
     assert (found.dtype, data.Y.dtype) == (np.float64, np.int64)
     np.testing.assert_array_equal(found, X)
     np.testing.assert_array_equal(data.Y.toarray(), Y)
@@ -51,7 +48,7 @@ class TestPairs:
             read_libsvm(path)
 
     @pytest.mark.parametrize("reader", [read_xmlrepo, read_libsvm])
-    def test_columns_that_are_said(self, write, reader):
+    def test_the_numbers_of_columns_can_be_given(self, write, reader):
         wide = reader(write("0 1:2.5 2:1\n", "toy.txt"), n_features=9, n_labels=4)
         assert (wide.n_features, wide.n_labels, wide.feature_names) == (9, 4, None)
 
@@ -93,7 +90,7 @@ class TestCsv:
             "\ufeffa,b,c,p,q\n2.5,0,1,1,0\n0,0,0,0,0\n0,-7,12.5e-2,0,1\n",
         ],
     )
-    def test_ways_to_write_it(self, write, text):
+    def test_every_way_to_write_the_same_table(self, write, text):
         for labels in (-2, ["q", "p"]):
             data = read(write(text, "t.csv"), labels)
             check(data)

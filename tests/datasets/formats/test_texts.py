@@ -54,7 +54,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_says_the_same(name, write):
+def test_every_format_gives_the_same_texts(name, write):
     path = write(FORMS[name], name)
     sep = "|" if name == "semicolons.csv" else ";"
     found = read_texts(path, "body", "topics", sep=sep)
@@ -70,7 +70,7 @@ tags = st.lists(tag.filter(lambda t: ";" not in t and t == t.strip()), max_size=
 
 
 @given(st.lists(st.tuples(words, tags.map(tuple)), min_size=1, max_size=5))
-def test_whatever_is_written_comes_back(tmp_path_factory, rows):
+def test_any_texts_are_read_back(tmp_path_factory, rows):
     folder = tmp_path_factory.getbasetemp()
     texts, names = tuple(x for x, _ in rows), tuple(t for _, t in rows)
     for name, content in (
@@ -108,7 +108,7 @@ def test_plain_lines_are_texts(write):
     assert read_texts(path, None, format="lines").tags is None
 
 
-def test_what_it_is_in_a_line(write):
+def test_repr(write):
     assert repr(Texts(("a", "b"))) == "Texts 'unnamed': 2 rows"
     assert repr(read_texts(write(as_json(), "t.jsonl"), "body", "topics")) == (
         "Texts 't': 5 rows, 5 different tags"
@@ -141,12 +141,7 @@ REFUSED = [
     ("t", "", {"text": None, "tags": None}, "it holds no row"),
     ("t.csv", "body\nx\n", {"text": None}, "text must be the name of the one with the texts"),
     ("t.csv", "body\nx\n", {"format": "arff"}, "texts are read from csv, tsv.*'arff'"),
-    (
-        "t.csv",
-        "body\nx\n",
-        {"sep": ""},
-        "sep must be a text of at least one .*got ''. Pass",
-    ),
+    ("t.csv", "body\nx\n", {"sep": ""}, "sep must be a text of at least one .*; got ''. Pass"),
     ("t.jsonl", "{}\n", {"header": False}, "is for CSV and TSV"),
 ]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import Dataset, read, write_arff, write_parquet, write_xmlrepo
+from tests.datasets.matrices import dense
 
 ODD = ["it's", '"', "a b", "\\", "\\n", "a\nb", "tab\there", "%", "{0,1}", ",", "?", "é", "", " "]
 ODD += ["日本", "-C 3", "<&>", "@data", "#", "1", "'quoted'", "a\\'b", "\u2028", "\x85", "𝔁", "\r"]
@@ -46,10 +47,6 @@ def datasets(draw, named=True):
         label_names=tuple(columns[d:]) if columns else None,
         name=draw(names),
     )
-
-
-def dense(matrix):
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
 
 
 def same(found, expected):
@@ -95,14 +92,14 @@ def test_the_xml_file_says_what_the_relation_says(folder, data):
 
 @pytest.mark.parametrize("name", ["t.arff", "t.parquet"])
 @given(data=datasets(named=False))
-def test_names_are_made_up(folder, name, data):
+def test_columns_without_names_get_names(folder, name, data):
     WRITERS[name](data, folder / name)
     found = read(folder / name)
     assert found.feature_names == tuple(f"x{j}" for j in range(data.n_features))
     assert found.label_names == tuple(f"y{j}" for j in range(data.n_labels))
 
 
-def test_missing_values_survive_where_there_is_a_word_for_them(tmp_path):
+def test_missing_values_are_kept_where_the_format_has_them(tmp_path):
     data = Dataset(np.array([[np.nan, 1.0]]), np.array([[1]]))
     for name in ("t.arff", "t.parquet"):
         WRITERS[name](data, tmp_path / name)

@@ -1,4 +1,4 @@
-"""Blocks of numbers: read as Python reads them one by one, and without a warning of NumPy."""
+"""Blocks of numbers are read as Python reads each number, without warnings of NumPy."""
 
 import re
 import warnings

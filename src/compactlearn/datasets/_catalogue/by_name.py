@@ -45,7 +45,7 @@ def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
 
 
 def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entry:
-    """Return what is known of a data set, without reading it.
+    """Return the description of a data set, without reading it.
 
     Parameters
     ----------
@@ -114,17 +114,17 @@ def load(
 ) -> Dataset:
     """Load a data set by name.
 
-    Every file is compared with its checksum, and the counts of what was read with those of the
-    registry, so a set is the one that its name means, or ValueError is raised.
+    Every file is compared with its checksum, and the counts of the data with those of the
+    registry; ValueError is raised if they differ.
 
     Parameters
     ----------
     name : str
-        One of `list_datasets()`, an alias, or a name that was given to files of one's own by `add`;
+        One of `list_datasets()`, an alias, or a name that the user gave to files by `add`;
         case does not matter.
     data_home : path, optional
-        The folder described at the top of this module. By default what the environment variable
-        COMPACTLEARN_DATA names, otherwise the folder "compactlearn" in the user's cache. "enron"
+        The folder described at the top of this module. By default that of the environment variable
+        COMPACTLEARN_DATA, otherwise the folder "compactlearn" in the user's cache. "enron"
         and "emotions" always come from the package and need none.
     download : bool
         Whether files that are not there may be fetched.

@@ -1,5 +1,4 @@
-"""The files of a set: one folder per set inside the data folder, each file found, judged by its
-bytes, or fetched.
+"""Files of a data set, which are in one folder per set: find them, check them, or fetch them.
 
 Under the final name of a fetched file there is either nothing or the whole file with the right
 checksum: it is written under a hidden name in the same folder, checked, and renamed in one step.
@@ -28,13 +27,13 @@ _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}
 
 
 class FetchError(OSError):
-    """A file that could not be fetched; the text says why."""
+    """Failure to fetch a file; the message states the reason."""
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     """Return the folder in which `load` looks, whether it exists or not.
 
-    It is `data_home`; or what the environment variable COMPACTLEARN_DATA names; or the folder
+    It is `data_home`; or the folder of the environment variable COMPACTLEARN_DATA; or the folder
     "compactlearn" in the user's cache.
 
     Parameters
@@ -50,7 +49,7 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 def find(file: File, folder: Path) -> Path | None:
-    """Return the path of the file or of a compressed copy, whichever is there."""
+    """Return the path of the file or of a compressed copy; None if neither exists."""
     paths = [folder / f"{file.name}{ending}" for ending in ("", *PACKED)]
     return next((path for path in paths if path.is_file()), None)
 

@@ -5,7 +5,6 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -95,37 +94,26 @@ def check_counts(entry: Entry, data: Dataset) -> Dataset:
 
 
 def vary(entry: Entry, data: Dataset) -> Dataset:
-    """Make a variant from the set it is a variant of.
+    """Return a variant of a data set.
 
     The rows of a subset are those of NumPy's ``Generator(PCG64(seed)).permutation``, which is the
     same on every platform, and keep the order they have in the file.
     """
     if entry.drop_labels:
-        data = _without_labels(data, entry.drop_labels)
+        names = data.label_names or ()
+        kept = [column for column, name in enumerate(names) if name not in entry.drop_labels]
+        data = replace(
+            data,
+            Y=data.Y[:, kept],
+            label_names=tuple(names[column] for column in kept),
+            source=f"{data.source}; without the labels {', '.join(entry.drop_labels)}",
+        )
     if entry.subset is not None:
         order = np.random.Generator(np.random.PCG64(entry.subset.seed)).permutation(data.n_samples)
         rows = np.sort(order[: entry.subset.rows])
         source = f"{data.source}; {len(rows)} rows drawn with seed {entry.subset.seed}"
         data = replace(data, X=data.X[rows], Y=data.Y[rows], source=source, n_train=None)
     return replace(data, name=entry.name)
-
-
-def _without_labels(data: Dataset, unwanted: Sequence[str]) -> Dataset:
-    names = data.label_names or ()
-    missing = [name for name in unwanted if name not in names]
-    if missing:
-        raise ValueError(
-            f"A variant of {data.name!r} is made by leaving out the labels {', '.join(unwanted)}, "
-            f"but {', '.join(missing)} is not among the labels of {data.source}; give the file "
-            "that names them."
-        )
-    kept = [column for column, name in enumerate(names) if name not in unwanted]
-    return replace(
-        data,
-        Y=data.Y[:, kept],
-        label_names=tuple(names[column] for column in kept),
-        source=f"{data.source}; without the labels {', '.join(unwanted)}",
-    )
 
 
 def _read(entry: Entry, path: Path, labels: str | os.PathLike[str] | int | None) -> Dataset:
@@ -156,22 +144,17 @@ def load_packaged(name: str) -> Dataset:
     >>> load_packaged("emotions").label_names[:3]
     ('amazed-suprised', 'happy-pleased', 'relaxing-calm')
     """
-    resource = files("compactlearn.datasets") / "data" / f"{name}.npz"
-    with as_file(resource) as path, np.load(path, allow_pickle=False) as arrays:
+    folder = files("compactlearn.datasets") / "data"
+    with as_file(folder / f"{name}.npz") as path, np.load(path, allow_pickle=False) as arrays:
         if "x" in arrays:
             X, Y = arrays["x"], arrays["y"].astype(np.int64)
         else:
             X = _ones(arrays["x_indices"], arrays["x_indptr"], arrays["x_shape"], np.float64)
             Y = _ones(arrays["y_indices"], arrays["y_indptr"], arrays["y_shape"], np.int64)
         n_train = int(arrays["n_train"])
-    features, labels = (tuple(_packaged_names()[name][of]) for of in ("features", "labels"))
+    names = json.loads((folder / "names.json").read_text(encoding="utf-8"))[name]
+    features, labels = (tuple(names[kind]) for kind in ("features", "labels"))
     return Dataset(X, Y, features, labels, name, _SOURCE, n_train)
-
-
-@cache
-def _packaged_names() -> dict[str, dict[str, list[str]]]:
-    resource = files("compactlearn.datasets") / "data" / "names.json"
-    return json.loads(resource.read_text(encoding="utf-8"))
 
 
 def _ones(

@@ -152,13 +152,13 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
 
 
 def known_entry(name: str) -> Entry | None:
-    """Return the set that a name or an alias means, in whatever case; None if there is none."""
+    """Return the set of a name or an alias, in upper or lower case; None if unknown."""
     word = name.lower() if isinstance(name, str) else name
     return next((e for e in registry().values() if word in (e.name, *e.aliases)), None)
 
 
 def unknown(name: str, others: Iterable[str]) -> NoReturn:
-    """Refuse a name, with those that there are: the registry's and some others."""
+    """Raise ValueError for an unknown name, with a list of the known ones."""
     words = {word for e in registry().values() for word in (e.name, *e.aliases)} | set(others)
     hint = nearest(name, sorted(words)) if isinstance(name, str) else ""
     raise ValueError(

@@ -1,6 +1,6 @@
-"""Data sets that a user hands over: of a name of the user's own, or one that cannot be fetched.
+"""Data sets that a user adds: under a name of the user's own, or one that cannot be fetched.
 
-What was read is stored in one file, ``own/<name>.npz`` of the data folder: arrays of numbers, and
+The data are stored in one file, ``own/<name>.npz`` of the data folder: arrays of numbers, and
 names and counts as JSON. It is replaced in one step, so a set is the old one or the new one.
 """
 
@@ -47,7 +47,7 @@ def add(
     overwrite: bool = False,
     data_home: AnyPath | None = None,
 ) -> Dataset:
-    """Read files, and store what they hold under a name, which `load` knows from then on.
+    """Read files, and store their data under a name for `load`.
 
     The name is one of your own, or that of a known set whose files have neither an address nor a
     checksum (msra, eurlex-sm, eurlex-dc, bookmarks, espgame): such a set is stored only if its
@@ -137,10 +137,10 @@ def _checked_name(name: str) -> str:
 
 
 def _check_free(name: str, data: Dataset, data_home: AnyPath | None) -> None:
-    """Refuse a name that means other data."""
+    """Raise ValueError for a name that other data have."""
     try:
         found = own_entry(name, data_home)
-    except ValueError:  # what is damaged may be put right
+    except ValueError:  # a damaged set may be replaced
         return
     if found is not None and found.content != fingerprint(data):
         raise ValueError(
@@ -151,7 +151,7 @@ def _check_free(name: str, data: Dataset, data_home: AnyPath | None) -> None:
 
 
 def own_path(name: str, data_home: AnyPath | None = None) -> Path:
-    """Return where a set that was handed over is, or would be."""
+    """Return the path of a set that was added, whether it exists or not."""
     return data_folder(data_home) / "own" / f"{name}.npz"
 
 
@@ -162,7 +162,7 @@ def own_names(data_home: AnyPath | None = None) -> list[str]:
 
 
 def own_entry(name: str, data_home: AnyPath | None = None) -> Entry | None:
-    """Return what is known of a set of the user's own; None if there is none of that name."""
+    """Return the description of a set of the user's own; None if no set has that name."""
     plain = name.lower() if isinstance(name, str) else ""
     if plain not in own_names(data_home):
         return None
@@ -173,11 +173,11 @@ def own_entry(name: str, data_home: AnyPath | None = None) -> Entry | None:
 
 
 def read_own(name: str, data_home: AnyPath | None = None) -> Dataset:
-    """Return a set that was handed over."""
+    """Return a set that was added."""
     path = own_path(name, data_home)
     if not path.is_file():
         raise FileNotFoundError(
-            f"The data set {name!r} must be handed over once, since no address is known to fetch "
+            f"The data set {name!r} must be added once, since no address is known to fetch "
             f"it from, and {path.parent} does not hold it; run: compactlearn datasets add {name} "
             "FILE... (or compactlearn.datasets.add)."
         )
@@ -192,7 +192,7 @@ def read_own(name: str, data_home: AnyPath | None = None) -> Dataset:
 def _opened(
     name: str, data_home: AnyPath | None
 ) -> Iterator[tuple[Mapping[str, np.ndarray], dict[str, Any]]]:
-    """Open a stored set: its arrays, and what is noted of it; damage is a ValueError."""
+    """Open the arrays and the description of a stored set; raise ValueError if it is damaged."""
     path = own_path(name, data_home)
     try:
         with np.load(path, allow_pickle=False) as arrays:

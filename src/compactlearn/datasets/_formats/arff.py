@@ -2,7 +2,7 @@
 
 Rows have two routes with one meaning. A block in which every value is a plain number is parsed at
 once; any other is read line by line, which knows quotes, remarks, missing and nominal values, and
-which alone words the error of a broken line.
+which alone raises the error of a broken line.
 """
 
 import math
@@ -21,7 +21,6 @@ from compactlearn.core._atomic import atomic
 from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
 from compactlearn.datasets._formats.arff_text import (
     QUOTED,
-    number_of,
     quote,
     split_cells,
     strip_remark,
@@ -48,6 +47,7 @@ from compactlearn.datasets._parsing.number_blocks import (
     SKIP,
     VALUE,
     Grammar,
+    finite_number,
     read_table,
     table_grammar,
 )
@@ -68,7 +68,7 @@ _SPARSE = Grammar(
 _LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
 _TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
 # How many values a block of lines may have beyond those written in it: "{}" is a row of all
-# values that were declared first. So what is read stays in proportion to the file.
+# values that were declared first. So the size of the data is bounded by that of the file.
 _MOST_FILLED = 1 << 22
 
 
@@ -95,7 +95,7 @@ def arff_parts(
 
 @dataclass(frozen=True)
 class _Attribute:
-    """A column: its name, its type, and what the declared values of a nominal one become."""
+    """Column with its name, its type, and the numbers of the declared values of a nominal one."""
 
     name: str
     kind: str
@@ -114,7 +114,7 @@ class _Attribute:
             return found
         if cell == "?":
             return math.nan
-        value = number_of(cell)
+        value = finite_number(cell)
         if not math.isnan(value) and (
             not self.values or (self.is_plain and value in self.values.values())
         ):
@@ -165,7 +165,7 @@ def _parse_attribute(lines: Lines, text: str) -> _Attribute:
     if values is None:
         word = kind.split()[0].lower() if kind else ""
         return _Attribute(name, "numeric" if word in ("numeric", "real", "integer") else word, {})
-    numbers = [number_of(value) for value in values]
+    numbers = [finite_number(value) for value in values]
     if not any(map(math.isnan, numbers)):
         return _Attribute(name, "nominal", dict(zip(values, numbers, strict=True)))
     if len(values) > 2:
@@ -182,9 +182,9 @@ def _declared_labels(path: Path, relation: str) -> int | Path:
     # the count no longer determines which columns are labels.
     if found is not None and "weka.filters" not in relation[found.end() :]:
         return int(found[1])
-    to_device_of = path.with_name(stem(path) + ".xml")
-    if to_device_of.is_file():
-        return to_device_of
+    xml = path.with_name(stem(path) + ".xml")
+    if xml.is_file():
+        return xml
     raise DataFileError(
         path,
         "without labels=..., the relation's name must say by MEKA's '-C n' which columns are "
@@ -194,7 +194,7 @@ def _declared_labels(path: Path, relation: str) -> int | Path:
 
 
 class _Rows:
-    """Blocks of lines into rows of numbers; what unused columns hold is never looked at."""
+    """Parser of blocks of lines into rows of numbers; unused columns are not parsed."""
 
     def __init__(self, path: Path, attributes: Sequence[_Attribute], used: np.ndarray) -> None:
         self._path, self._attributes, self._used = path, attributes, used
@@ -227,7 +227,7 @@ class _Rows:
         return rows, partial(_line_of, block)
 
     def _at_once(self, text: bytes) -> Matrix | None:
-        """Return what a block holds; None where this cannot be vouched for."""
+        """Return the rows of a block of plain numbers; None if it holds anything else."""
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
         if b"\t" in text:
@@ -357,7 +357,7 @@ def write_arff(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     dataset : Dataset
-        What is to be written.
+        Data set to write.
     path : str or path
         The file; one of that name is replaced.
 

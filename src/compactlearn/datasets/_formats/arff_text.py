@@ -1,9 +1,8 @@
 """Names and values in the text of an ARFF file: quotes, escapes, remarks, cells."""
 
-import math
 import re
 
-__all__ = ["QUOTED", "number_of", "quote", "split_cells", "strip_remark", "unescape", "unquote"]
+__all__ = ["QUOTED", "quote", "split_cells", "strip_remark", "unescape", "unquote"]
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
@@ -63,14 +62,3 @@ def quote(text: str) -> str:
     for letter, character in _ESCAPES.items():
         escaped = escaped.replace(character, "\\" + letter)
     return f"'{escaped}'"
-
-
-def number_of(text: str) -> float:
-    """Return the finite number that a text is, NaN if it is none."""
-    if "_" in text or not text.isascii():  # Python's own liberties
-        return math.nan
-    try:
-        value = float(text)
-    except ValueError:
-        return math.nan
-    return value if math.isfinite(value) else math.nan

@@ -56,7 +56,7 @@ def split_columns(
     """Return the positions of the feature columns and of the label columns, both ascending.
 
     ``labels`` is a Mulan XML file (as a string it ends in .xml, or .xml.gz and so on), a prefix of
-    names, names, a count from the front (n > 0) or from the end (n < 0), or what a model knows.
+    names, names, a count from the front (n > 0) or from the end (n < 0), or the columns of a model.
     ``unescape`` is applied to a name of the XML file that is not the name of a column unchanged.
     """
     if isinstance(labels, KnownColumns):

@@ -15,7 +15,7 @@ from compactlearn.datasets._dataset import DataFileError, short
 from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, split_columns
 from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, table_parts
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
-from compactlearn.datasets._parsing.number_blocks import read_table, table_grammar
+from compactlearn.datasets._parsing.number_blocks import finite_number, read_table, table_grammar
 
 __all__ = ["csv_parts", "first_line", "number_of", "split_rows", "text_lines"]
 
@@ -70,7 +70,7 @@ def _names(lines: Lines, delimiter: str | None, header: bool, least: int) -> tup
 
 
 def first_line(lines: Lines, delimiter: str | None) -> tuple[bytes, str]:
-    """Return the first line of a table, and what is between its cells."""
+    """Return the first line of a table, and the delimiter of its cells."""
     first = lines.line()
     if first is None or not first.strip() or b"\0" in first:
         what = "holds zero bytes, as no text does" if first and first.strip() else "is empty"
@@ -181,11 +181,8 @@ def _by_lines(
 
 def number_of(cell: str) -> float:
     """Return the number in a cell, NaN if it is missing, infinity if it is none."""
-    try:
-        value = float(cell) if "_" not in cell and cell.isascii() else math.inf
-    except ValueError:
-        value = math.inf
-    if math.isfinite(value):
+    value = finite_number(cell)
+    if not math.isnan(value):
         return value
     word = cell.strip().lower()
     return math.nan if word in _MISSING else _WORDS.get(word, math.inf)

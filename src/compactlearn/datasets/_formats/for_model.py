@@ -1,4 +1,4 @@
-"""Rows for a model that is there already: its columns, in its order, with labels or without."""
+"""Rows for a fitted model: its columns, in its order, with labels or without."""
 
 import os
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ def read_for_model(
     path : str or path
         A file of any format of `read`.
     columns : ModelColumns
-        What the model was fitted to.
+        Columns that the model was fitted to.
     labels : path, str, list of str, int or None
         Which columns are labels, as in `read`. None: those with the names of the model's labels.
     with_labels : bool
@@ -104,12 +104,12 @@ def read_for_model(
     (array([[ 96., 2009.], [ 170., 1995.]]), None)
     """
     chosen = format or format_of(path, limits)
-    said: AnyLabels = labels
+    label_columns: AnyLabels = labels
     if chosen not in WITH_COLUMNS:
         options = {"n_features": columns.n_features, "n_labels": columns.n_labels, **options}
     elif labels is None:
-        said = KnownColumns(columns.features, columns.labels or ())
-    found = read(path, said, format=chosen, limits=limits, **options)
+        label_columns = KnownColumns(columns.features, columns.labels or ())
+    found = read(path, label_columns, format=chosen, limits=limits, **options)
     return arranged(found, columns, with_labels=with_labels)
 
 
@@ -121,7 +121,7 @@ def arranged(
     Parameters
     ----------
     found : Dataset
-        Its `source` is what messages name.
+        Messages name its `source`.
     columns : ModelColumns
     with_labels : bool
         Whether labels are needed too.

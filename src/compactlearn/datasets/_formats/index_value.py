@@ -81,7 +81,7 @@ def _without_end(part: LabelledPart, n_rows: int) -> LabelledPart:
 
 
 def rows_declared(path: str | os.PathLike[str], limits: Limits | None = None) -> int | None:
-    """Return how many rows the first line promises; None where it does not say."""
+    """Return the number of rows in the first line; None if it has none."""
     with Lines(path, limits) as lines:
         header = _HEADER.fullmatch(lines.line() or b"")
     return None if header is None else int(header[1])
@@ -104,12 +104,12 @@ def libsvm_parts(
 
 @dataclass(frozen=True)
 class _PairReader:
-    """The rows of a file of pairs."""
+    """Reader of a file with rows of pairs."""
 
     lines: Lines
     n_features: int | None  # as far as they are known
     n_labels: int | None
-    first_index: int = 0  # what the file calls its first feature
+    first_index: int = 0  # the index of the first feature in the file
     keep_blank: bool = False  # whether an empty line is a row
     remarks: bool = False  # whether "#" begins a remark
 
@@ -202,7 +202,7 @@ def write_xmlrepo(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     dataset : Dataset
-        What is to be written.
+        Data set to write.
     path : str or path
         The file; one of that name is replaced.
 

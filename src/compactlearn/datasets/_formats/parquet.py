@@ -56,7 +56,7 @@ def parquet_parts(
 
 @contextmanager
 def open_parquet(path: Path, as_dictionary: Sequence[str] = ()) -> Iterator[Any]:
-    """Open a Parquet file; inside, what pyarrow refuses is a DataFileError.
+    """Open a Parquet file, and raise the errors of pyarrow as DataFileError.
 
     The columns of the paths ``as_dictionary`` are read without repeating equal values.
     """
@@ -204,7 +204,7 @@ def _values(batch: Any, wanted: list[int], arrow: Any) -> np.ndarray:
 
 
 def _note(path: Path, schema: Any) -> dict[str, Any]:
-    """Return what `write_parquet` noted in the file."""
+    """Return the number of labels and the name that `write_parquet` stored in the file."""
     text = (schema.metadata or {}).get(_KEY)
     if text is None:
         return {}
@@ -227,7 +227,7 @@ def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     dataset : Dataset
-        What is to be written.
+        Data set to write.
     path : str or path
         The file; one of that name is replaced.
     """

@@ -12,7 +12,7 @@ from compactlearn.datasets._formats.index_value import number
 
 __all__ = ["PREDICTION_FORMATS", "Ranked", "write_predictions"]
 
-#: Of each row the labels, best first, each with its score.
+#: The labels of each row, best first, each with its score.
 Ranked = Sequence[Sequence[tuple[str, float]]]
 PREDICTION_FORMATS = ("csv", "tsv", "jsonl", "parquet", "xmlrepo")
 _Kept = Mapping[str, Sequence[Any]]
@@ -35,9 +35,9 @@ def write_predictions(
     Parameters
     ----------
     stream : binary file
-        What is written to.
+        File to write to.
     rows : list of list of (str, float)
-        Of each row the labels, best first, each with its score.
+        The labels of each row, best first, each with its score.
     format : {"csv", "tsv", "jsonl", "parquet", "xmlrepo"}
         CSV and TSV have the columns row, labels and scores, the last two with `sep` between the
         labels, or where `k` is given label_1, score_1 and so on. JSON lines have an object with a
@@ -118,7 +118,7 @@ def _row_of(kept: _Kept, place: int) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Return what a cell of text holds for a value of JSON or Parquet."""
+    """Return the cell of a text table for a value of JSON or Parquet."""
     if value is None:
         return ""
     return json.dumps(value, default=str) if isinstance(value, dict | list) else value

@@ -78,7 +78,7 @@ def read(
         How far a compressed file may expand.
     **options
         ``ignore``, a list of columns to leave out, for tables. ``delimiter`` and ``header`` for
-        CSV: what is between cells (by default the most frequent sign of the first line), and
+        CSV: the character between cells (by default the most frequent one of the first line), and
         whether that line holds names; if not, columns are called "0", "1" and so on. ``n_features``
         and ``n_labels`` for "xmlrepo" without a first line of sizes and for "libsvm", where
         otherwise the largest index decides, and ``zero_based=True`` for "libsvm" whose features are

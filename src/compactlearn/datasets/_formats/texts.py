@@ -52,7 +52,7 @@ class Texts:
     tags : tuple of tuple of str, or None
         The names of each text's tags; None where no column of tags was asked for.
     name, source : str
-        What the file is called, and where it is.
+        The name of the file without its endings, and its path.
     """
 
     texts: tuple[str, ...]
@@ -193,9 +193,9 @@ def _read_cells(
     encoding: str | None = None,
     limits: Limits | None = None,
 ) -> dict[str, list[tuple[int | None, Any]]]:
-    """Return the cells of columns, each after its line; ``asked`` says by what each is asked for.
+    """Return the cells of columns as pairs of line number and value.
 
-    None is all columns.
+    ``asked`` maps each column to the parameter that named it; None reads all columns.
     """
     chosen = form or _BY_ENDING.get(plain_ending(path))
     if chosen not in TEXT_FORMATS:

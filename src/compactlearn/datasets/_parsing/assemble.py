@@ -36,7 +36,7 @@ TableBlock = tuple[Matrix, Callable[[int], int] | None]
 
 @dataclass(frozen=True, eq=False)
 class LabelledPart:
-    """Some rows of a file, the names of the columns, and that of the data where the file has it."""
+    """Rows of a file, with the names of the columns and of the data where the file has them."""
 
     X: Matrix
     Y: sparse.csr_array
@@ -153,7 +153,7 @@ def _check_labels(
 def by_rows(
     columns: np.ndarray, data: np.ndarray, counts: np.ndarray, n_columns: int
 ) -> sparse.csr_array | None:
-    """Return rows of so many values each; None if a row gives a column twice."""
+    """Return sparse rows with ``counts`` values each; None if a row has a column twice."""
     ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     values = sparse.csr_array((data, columns, ends), shape=(len(counts), n_columns))
     values.sort_indices()

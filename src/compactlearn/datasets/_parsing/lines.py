@@ -41,11 +41,11 @@ class Limits:
     Parameters
     ----------
     ratio : int
-        Expanded bytes per stored byte; looked at once `free` bytes have come out.
+        Expanded bytes per stored byte; checked beyond `free` expanded bytes.
     total : int
         Expanded bytes in all.
     free : int
-        So much may come out of any file.
+        Expanded bytes that any file may have.
     """
 
     ratio: int = 1000
@@ -95,7 +95,7 @@ def plain_ending(path: str | os.PathLike[str]) -> str:
 
 
 class _Unpacked(io.RawIOBase):
-    """The bytes of a file, unpacked by what its first bytes say, not its name."""
+    """Bytes of a file, unpacked by its first bytes, not by its name."""
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path, self._limits, self._out = path, limits, 0
@@ -134,7 +134,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def opened(path: str | os.PathLike[str], limits: Limits | None = None) -> io.BufferedReader:
-    """Open a file for reading; xz, bz2 and gzip are undone.
+    """Open a file for reading; xz, bz2 and gzip are decompressed.
 
     Reading raises DataFileError if a compressed file is damaged, or expands beyond the limits.
     """
@@ -145,7 +145,7 @@ def check_encoding(encoding: str) -> str:
     """Return the name of an encoding of texts; raise ValueError if Python does not know it."""
     try:
         known = codecs.lookup(encoding)
-        "".encode(encoding)  # refuses what is no encoding of texts, such as base64
+        "".encode(encoding)  # raises for codecs that are no text encodings, such as base64
     except (LookupError, ValueError) as error:
         raise ValueError(
             f"encoding must be the name of an encoding of texts that Python knows; got "

@@ -1,25 +1,36 @@
 """Conversion of blocks of text into numbers, without a Python object per number.
 
 A grammar lists which mark (a byte that is no part of a number) may follow which, with or without
-a number in between, and what such a number is. That a block obeys is decided for all of it at
-once by one look at a table; a block that does not is left to whoever reads line by line.
+a number in between, and the role of such a number. Whether a block obeys the grammar is decided
+by one look-up in a table for all its marks; a block that does not is read line by line elsewhere.
 """
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["INDEX", "LABEL", "SKIP", "VALUE", "Grammar", "Scan", "read_table", "table_grammar"]
+__all__ = [
+    "INDEX",
+    "LABEL",
+    "SKIP",
+    "VALUE",
+    "Grammar",
+    "Scan",
+    "finite_number",
+    "read_table",
+    "table_grammar",
+]
 
 # Between two marks there is nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
 _DOT = ord(".")
-_ODD = b"+-.eE"  # what a number may have besides digits
+_ODD = b"+-.eE"  # characters of a number besides digits
 _POWERS = 10.0 ** np.arange(23)  # all of them exact
 _EXACT = 1 << 53
-# Numbers between blanks, and nothing else. Possessive: whatever the text, it is gone through once.
+# Numbers between blanks, and nothing else. Possessive: any text is scanned once.
 _NUMBERS = re.compile(rb"(?:\s|[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?+\d++)?+(?:\s|\Z))*+")
 
 
@@ -50,7 +61,7 @@ class Grammar:
     """Rules for which marks may follow which.
 
     A rule is the mark before, "0" if a number is between, and the mark; its value is SKIP or
-    the role of the number. What is not listed is not allowed.
+    the role of the number. Other rules are not allowed.
 
     >>> pairs = Grammar({"\\n0:": INDEX, ":0 ": VALUE, ":0\\n": VALUE, " 0:": INDEX})
     >>> scan = pairs.scan(b"3:1.5 4:-2\\n7:1\\n")
@@ -172,6 +183,17 @@ def _parse(text: bytes, dtype: type) -> np.ndarray | None:
     if dtype is not np.int64 and _NUMBERS.fullmatch(text) is None:
         return None
     return np.fromstring(text, dtype=dtype, sep=" ")
+
+
+def finite_number(text: str) -> float:
+    """Return the number of a text, NaN if it is not a finite number."""
+    if "_" in text or not text.isascii():  # which Python accepts
+        return math.nan
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def table_grammar(delimiter: str) -> Grammar:
