@@ -80,11 +80,11 @@ class CMLL(Embedding):
     n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
         d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
         objective (with ``completion="krylov"`` it is 2m; few codes get more, up to 64). Where fewer
-        than 24 labels are all kept, "auto" goes on to min(24, D) with the leading principal
-        directions of what is left over: six directions for six labels starve the learner (measured
-        on emotions). None keeps the features as they are (CMLL_y). More than m (or the rank) are
-        found only with a ``completion``; without one, ``n_feature_components_`` is smaller than
-        asked.
+        than 24 labels are all kept, "auto" is min(24, D), and the further columns are the leading
+        principal directions of the residual: six directions for six labels are too few for the
+        learner (measured on emotions). None keeps the features as they are (CMLL_y). More than m
+        (or the rank) are found only with a ``completion``; without one, ``n_feature_components_``
+        is smaller than requested.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2)), 500), and less where that
         would not fit in the memory. None keeps the labels as they are: codes and decoder are then
@@ -200,7 +200,7 @@ default="auto"
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
     ) -> tuple[int | None, int | None]:
-        """d and m as numbers, the latter unless it is given; None where a space is kept.
+        """Return d and m as numbers (m only if it is not given); None where a space is kept.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ default="auto"
         return d, m
 
     def _automatic(self, limit: int) -> int:
-        """What "auto" means for the features, where ``limit`` codes are to be predicted."""
+        """Return the number of feature components for "auto" and ``limit`` codes."""
         if self.completion != "krylov":
             return limit
         return max(2 * limit, min(8 * limit, MIN_KRYLOV_FEATURES))
@@ -363,7 +363,7 @@ default="auto"
         )
 
     def _tops_up(self, m: int | None, n_labels: int) -> bool:
-        """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
+        """Return whether "auto" is raised to ``MIN_AUTO_FEATURES``, as all labels are kept."""
         return self.n_feature_components == "auto" and m in (None, n_labels)
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
@@ -376,7 +376,7 @@ default="auto"
         return self._widen(pair, P, d, None if codes.right is None else codes.size)
 
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
-        """Columns of P beyond those that the codes ask for."""
+        """Return P with further columns, up to d, if the parameters ask for them."""
         if d > P.shape[1]:
             extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
             P = np.hstack([P, extra])
@@ -391,7 +391,7 @@ default="auto"
         return automatic_balance(self.beta, pair.right_energy, seen)
 
     def _climb(self, problem: Problem, d: int | None, m: int) -> State:
-        """The closed form, and the accelerated alternation from it where d is too small."""
+        """Return the closed form, improved by the accelerated alternation if d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
         state, rank = closed_form(problem, codes, d)
         P = state.projection
@@ -405,7 +405,7 @@ default="auto"
         return climb_from_several(problem, codes, P, m, tol=self.tol, max_iter=self.max_iter)
 
     def _start(self, pair: Pair) -> int:
-        """The seed of a search for codes; where its outcome depends on none, none is drawn."""
+        """Return the seed of a search for codes; 0, without a draw, if no seed is needed."""
         if self.random_state is None or pair.enough >= 1.0:
             return 0
         return int(seeded(self.random_state).randint(2**31 - 1))

@@ -42,7 +42,7 @@ class DMLR(Encoder):
         "mean" adds to the scores what the decoded codes lack of the labels' mean; "none" is the
         decoder as published, which adds nothing. Both are the same for m = M.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
 
     Attributes
     ----------
