@@ -361,7 +361,7 @@ def test_weights_by_routing():
 
 
 def test_interrupted_before_the_second_stage(monkeypatch):
-    """What is kept is the first stage, and no further decoder is begun."""
+    """The result is that of the first stage, and no further decoder is tried."""
     calls = []
     original = crossval._score_group
 

@@ -283,7 +283,7 @@ def multiplied(X, by):
     return X * by
 
 
-def test_maps_that_print_alike_are_told_apart():
+def test_maps_that_print_alike_are_separate_settings():
     """Long arrays and long estimators are cut when printed; settings are not sorted by that."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(24, 1100))

@@ -83,7 +83,7 @@ def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(one_range
 def test_a_fold_without_a_score_drops_nobody(one_range):
     labels = Y.copy()
     empty = np.arange(0, 12)
-    labels[empty] = 0  # average precision has no row to stand on there
+    labels[empty] = 0  # average precision is not defined there
     rest = np.arange(12, 60)
     splits = [(rest, empty), *((np.setdiff1d(rest, t), t) for t in np.array_split(rest, 3))]
     search = CMLLClassifierCV(cv=splits, **LINEAR).fit(X, labels)

@@ -92,10 +92,10 @@ class CMLLClassifierCV(Search):
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
         With a metric of labels and a tuned threshold every setting is fitted by itself.
     racing : bool, default=True
-        Whether only the best third of the settings, and at least five, goes on from one fold to the
+        Whether only the best third of the settings, and at least five, is kept from one fold to the
         next; on the first fold, if it is large, penalties are tried from the largest on until two
-        in a row have not been better. ``cv_results_`` has NaN for what was not tried; the best is
-        one that was tried on all.
+        in a row have not been better. ``cv_results_`` has NaN for folds on which a setting was not
+        tried; the best setting was tried on all folds.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
@@ -255,7 +255,7 @@ search_time_, refit_time_, interrupted_
         outcome: Outcome,
         alphas: list[float],
     ) -> tuple[list[dict[str, Any]], Outcome]:
-        """Go on beyond the range of penalties while the best is the last that was tried."""
+        """Extend the range of penalties while the best is at one of its ends."""
         low, high = min(alphas), max(alphas)
         step = (high / low) ** (1 / (len(alphas) - 1)) if high > low else 10.0
         for _ in range(ROUNDS):
@@ -293,7 +293,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def _penalty_of(data: Data) -> float:
-    """What ``alpha="auto"`` is on these rows."""
+    """Return the value of ``alpha="auto"`` for these rows."""
     if isinstance(data, SummedData):
         total = data.total
         return penalty_of_columns(total.mean_left, np.diag(total.left_left), total.count)
@@ -303,13 +303,13 @@ def _penalty_of(data: Data) -> float:
 
 
 def _fit_seconds(data: Data, params: Mapping[str, Any], *, widened: bool = True) -> float:
-    """What finding the embedding and the ridge of a setting is estimated to take."""
+    """Return the estimated seconds of the embedding and the ridge of a setting."""
     least = min(seconds(Shape.of(data.X, data.Y), _demand(data, params)).values())
     return least + _widening_seconds(data, params) if widened else least
 
 
 def _widening_seconds(data: Data, params: Mapping[str, Any]) -> float:
-    """What directions beside those of the codes take of that."""
+    """Return the estimated seconds for the directions beyond those of the codes."""
     return widening_seconds(Shape.of(data.X, data.Y), _demand(data, params))
 
 
@@ -324,7 +324,7 @@ def _demand(data: Data, params: Mapping[str, Any]) -> Plan:
 
 
 def _logistic_seconds(data: Data, params: Mapping[str, Any], threshold: Any) -> float:
-    """What a fit with the logistic decoder is estimated to take, its threshold included."""
+    """Return the estimated seconds of a fit with the logistic decoder and its threshold."""
     (n_rows, n_features), n_labels = data.X.shape, data.Y.shape[1]
     sizes = CMLL(n_label_components=params["n_label_components"]).sizes(
         n_features, n_labels, n_features

@@ -26,12 +26,12 @@ from compactlearn.metrics._judges import TOGETHER, Judge
 from compactlearn.model_selection._candidates import (
     Group,
     Single,
-    held_alike,
     largest_of,
+    sharing_folds,
     sort_candidates,
 )
 from compactlearn.model_selection._engine import SplitScores, scores_of
-from compactlearn.model_selection._folds import Fold, SummedData, hold_folds
+from compactlearn.model_selection._folds import Fold, SummedData, prepare_folds
 from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search_data import SearchData
 
@@ -53,9 +53,9 @@ def cross_validate_grid(
 ) -> Outcome:
     """Score every candidate on every split; more is better.
 
-    With ``racing`` only the best third of the settings, and at least ``FEWEST``, goes on from one
+    With ``racing`` only the best third of the settings, and at least ``FEWEST``, is kept from one
     split to the next; on the first, if it is large, penalties are tried from the largest on until
-    two in a row have not been better. Ctrl-C ends the search with what it has.
+    two in a row have not been better. Ctrl-C ends the search with the scores found so far.
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
     # Of two classes the scores are taken from the boundary on, so it matters like labels.
@@ -79,9 +79,9 @@ def cross_validate_grid(
     scores = np.full((len(candidates), n_splits), np.nan)
     going = np.ones(len(candidates), dtype=bool)
     distinct = [0] * n_splits
-    together = held_alike(groups)
-    held = [
-        hold_folds(
+    together = sharing_folds(groups)
+    prepared = [
+        prepare_folds(
             members[0].model,
             largest_of(members, problem.shape[2]),
             problem.data,
@@ -94,7 +94,7 @@ def cross_validate_grid(
     def tasks(number: int) -> Iterator[Task]:
         """Yield the work of a split, for the settings that are still going when it begins."""
         judge = judges[number]
-        for members, folds in zip(together, held, strict=True):
+        for members, folds in zip(together, prepared, strict=True):
             fold = next(folds)
             for group in members:
                 own = replace(group, wanted=[w for w in group.wanted if going[w.index]])
@@ -128,9 +128,10 @@ def cross_validate_grid(
 
 
 def _is_small(shape: tuple[int, int, int]) -> bool:
-    """Whether products are so small that threads of a BLAS cost more than they bring.
+    """Return whether products are too small to gain from threads of a BLAS.
 
-    Measured on two cores: without them half the time on llog and yeast, a third more on corel5k.
+    Measured on two cores: one thread takes half the time on llog and yeast, a third more on
+    corel5k.
     """
     _, n_features, n_labels = shape
     return n_features + n_labels <= 1200 and n_labels <= 256
@@ -206,7 +207,7 @@ def _score_single(
 
 
 def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:
-    """Results as they come; a few tasks ahead at most, so that few folds are held at a time."""
+    """Yield results as they come; few tasks run ahead, so that few folds are in memory."""
     if n_jobs == 1:
         for task in tasks:
             checkpoint()
@@ -231,7 +232,7 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
 
 
 class FoldJudge:
-    """The metric on the validation rows of one split, whatever kind of labels they have."""
+    """Metric on the validation rows of one split, for every kind of labels."""
 
     def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
         self.kind = problem.targets.kind
@@ -248,7 +249,7 @@ class FoldJudge:
         )
 
     def of_scores(self, scores: Array, threshold: Any) -> Array:
-        """The metric of each of the scores (C, N, M) by the linear decoder."""
+        """Return the metric of each of the scores (C, N, M) of the linear decoder."""
         if self.kind == "binary":
             # A threshold that is tuned belongs to the last fit; here it would change no ranking.
             boundary = 0.5 if isinstance(threshold, str) else float(np.ravel(threshold)[0])
@@ -260,7 +261,7 @@ class FoldJudge:
         return self.judge(scores, labels)
 
     def of_model(self, model: Any, X: Any) -> float:
-        """The metric of what a fitted classifier predicts."""
+        """Return the metric of the predictions of a fitted classifier."""
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         labels = None
         if self.kind == "multilabel":

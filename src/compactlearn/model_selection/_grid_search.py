@@ -14,9 +14,9 @@ from compactlearn.model_selection._search_data import SearchData
 class GridSearchMoments(Search):
     """Search over a grid of parameters of a classifier of this package, by k-fold cross-validation.
 
-    What :class:`sklearn.model_selection.GridSearchCV` does, with the same attributes, in a small
-    part of the time: folds are held as second moments, and one decomposition serves all sizes and
-    penalties. The scores are those of separate fits.
+    It does the work of :class:`sklearn.model_selection.GridSearchCV`, with the same attributes, in
+    a small part of the time: folds are stored as second moments, and one decomposition serves all
+    sizes and penalties. The scores are those of separate fits.
 
     Parameters
     ----------

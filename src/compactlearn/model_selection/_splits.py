@@ -128,7 +128,7 @@ class IterativeStratification(_Stratified, BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Indices of the training and test rows of each fold, ascending.
+        """Yield the indices of the training and test rows of each fold, ascending.
 
         Parameters
         ----------
@@ -216,19 +216,8 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
         )
         self.order = order
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of splits; the arguments are there for scikit-learn's sake.
-
-        Parameters
-        ----------
-        X, y, groups : object, optional
-            Not used; there for compatibility with scikit-learn.
-        """
-        check_parameters(self, {"n_splits": self._constraints["n_splits"]})
-        return int(self.n_splits)
-
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Indices of the training and test rows of each split, in random order.
+        """Yield the indices of the training and test rows of each split, in random order.
 
         Parameters
         ----------
@@ -259,7 +248,7 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
 
 
 def part_sizes(n_rows: int, train: Any, test: Any, owner: str) -> tuple[int, int]:
-    """Rows for training and for testing; test rows round up, as in scikit-learn's ShuffleSplit.
+    """Return the numbers of training and test rows; the latter round up as in scikit-learn.
 
     >>> part_sizes(25, None, None, "split"), part_sizes(25, None, 0.3, "split")
     ((22, 3), (17, 8))
@@ -310,7 +299,7 @@ def _read(
 def _stratify(
     units: Units, weights: Integers, quotas: Integers, rng: np.random.RandomState | None
 ) -> Folds:
-    """A fold for each unit, dealt in random order where there is a generator."""
+    """Return a fold for each unit; units are dealt in random order if there is a generator."""
     n_units, n_columns = units.counts.shape
     order = np.arange(n_units)
     if rng is not None:
