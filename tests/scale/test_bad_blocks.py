@@ -1,4 +1,4 @@
-"""What is wrong with blocks is said in a sentence that names the block, and the model stays."""
+"""Errors in blocks: the message names the block, and the model is unchanged."""
 
 import numpy as np
 import pytest
@@ -141,7 +141,7 @@ def test_a_source_that_changes_between_passes(change, match):
         (PASSES | {"n_label_components": None}, "the labels must have codes"),
         (
             PASSES | {"n_feature_components": 5, "completion": "variance"},
-            "no principal directions beside the 3 codes",
+            "no principal directions beyond the 3 codes",
         ),
     ],
 )
@@ -167,10 +167,10 @@ def test_too_few_rows_to_hold_any_out(options):
     assert CMLLClassifier().fit_blocks([(X[:16], Y[:16])]).threshold_ == 0.5
 
 
-def test_labels_beside_blocks_are_refused(tmp_path):
+def test_labels_in_addition_to_blocks_are_refused():
     from compactlearn.scale._fit_local import ArrayBlocks
 
-    with pytest.raises(ValueError, match="bring their labels and weights themselves, and y was"):
+    with pytest.raises(ValueError, match="contain their labels and weights, so y must be None"):
         CMLLClassifier().fit(ArrayBlocks(X, Y), Y)
 
 

@@ -108,7 +108,7 @@ def test_passes_have_the_scores_of_moments(places, sparse, weighted):
 
 
 def large(seed=0):
-    """More columns than products are made for, with leading directions that stand out."""
+    """Return 150 features and 60 labels with a few dominant directions."""
     rng = np.random.default_rng(seed)
     latent = rng.normal(size=(600, 4))
     rows = latent @ rng.normal(size=(4, 150)) + rng.normal(size=(600, 150))
@@ -166,7 +166,7 @@ def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
     np.testing.assert_array_equal(apart.decision_function(rows), together.decision_function(rows))
 
 
-# ---- honest -----------------------------------------------------------------------------------
+# ---- held-out scores --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
@@ -180,9 +180,9 @@ def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, m
     found = []
     monkeypatch.setattr(CMLLClassifier, "_keep", lambda _, fitted: found.append(fitted))
     model.fit_blocks([(rows[:900], noise[:900]), (rows[900:], noise[900:])])
-    honest = found[0].decided.out_of_fold
-    assert honest.rows.size == 400
-    scores, truth = honest.columns(slice(None)), noise[honest.rows]
+    out_of_fold = found[0].decided.out_of_fold
+    assert out_of_fold.rows.size == 400
+    scores, truth = out_of_fold.columns(slice(None)), noise[out_of_fold.rows]
     above = (scores[:, None, :] > scores[None, :, :]).transpose(2, 0, 1)
     pairs = (truth[:, None, :] > truth[None, :, :]).transpose(2, 0, 1)
     assert abs((above & pairs).sum() / pairs.sum() - 0.5) < 0.02

@@ -39,13 +39,13 @@ from compactlearn.linalg._unseen_features import keep_features
 
 Array = NDArray[np.float64]
 
-# Up to this order the matrix of moments is summed without being asked for: 200 MB, of which a fit
-# holds a handful. Beyond it a few passes are faster where there are as few codes as labels allow.
+# Up to this order the matrix of moments is summed by default: 200 MB, of which a fit stores
+# several. Beyond it a few passes are faster if there are few codes.
 MOMENTS_UP_TO = 5_000
 
-# Matrices of the moments' order that are held at once: the sum, a share of each thread and of the
-# block before, the model's and that of the model of the other rows.
-MOMENTS_HELD = 8
+# Matrices of the moments' order that are in memory at once: the sum, one of each thread and of the
+# block before, that of the model and that of the model of the rows that are not held out.
+MOMENTS_IN_MEMORY = 8
 
 # Codes of all rows, and of those that are not held out, are sought in the same passes up to so many
 # bytes for both searches; beyond, one after the other: more passes in place of more memory.
@@ -54,7 +54,7 @@ TOGETHER_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class Summed:
-    """Rows that came in blocks, as the embedding sees them."""
+    """Sums over rows that came in blocks, as the embedding needs them."""
 
     pair: Pair
     n_passes: int
@@ -126,7 +126,7 @@ def by_passes(embedding: Embedding, source: RowSource) -> bool:
 
 def _require_room(order: int, why_not: str | None) -> None:
     memory.require_memory(
-        8 * MOMENTS_HELD * order**2,
+        8 * MOMENTS_IN_MEMORY * order**2,
         what=f"Fitting {order} columns of features and labels from moments",
         remedy=(
             "Use solver='randomized', which goes through the blocks several times and forms no "
@@ -153,7 +153,7 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
     extra = embedding.plan(D, M, D).extra_directions
     if extra and embedding.completion != "krylov":
         return (
-            f"for that no principal directions beside the {m} codes may be asked for; set fewer "
+            f"for that no principal directions beyond the {m} codes may be asked for; set fewer "
             "n_feature_components, fewer n_label_components, or completion='krylov'"
         )
     if embedding.solver == "alternating":
@@ -181,17 +181,17 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
     moments = rest
     if rows is not None:
         moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    _refuse_no_weight(moments.count)
+    refuse_no_weight(moments.count)
     refuse_overflow(float(np.trace(moments.left_left)))
     scale = deviations_of(moments) if classifier.scale else None
     pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
-    held = None
+    held_out = None
     if rows is not None and _counts(rest.count, rows):
         own = rest if scale is None else rest.rescaled(1.0 / scale)
         seen = (rest.mean_left != 0) | (np.diag(rest.left_left) > 0)
-        held = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
-    _refuse_too_few(classifier, held)
-    return Summed(pair, 1, scale, held, moments)
+        held_out = HeldOut(MomentsPair(own), _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held_out)
+    return Summed(pair, 1, scale, held_out, moments)
 
 
 # ---- several passes ---------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
 
 def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Summed:
     assert isinstance(embedding, CMLL)
-    _take_what_fits(embedding, source, models=2 if most else 1)
+    _fit_in_memory(embedding, source, models=2 if most else 1)
     size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
     order = source.n_features + source.n_labels
     searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
@@ -213,29 +213,29 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     sums = rest
     if rows is not None:
         sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    _refuse_no_weight(sums.count)
+    refuse_no_weight(sums.count)
     refuse_overflow(float(sums.deviations.sum()))
     scale, factors = None, None
     if classifier.scale:
         variances = sums.deviations / sums.count
         factors = inverse_deviations(sums.mean_left, variances, sums.count)
         scale, sums, rest = 1.0 / factors, sums.rescaled(factors), rest.rescaled(factors)
-    pair, others, held = PassesPair(source, sums, factors=factors), None, None
+    pair, others, held_out = PassesPair(source, sums, factors=factors), None, None
     if rows is not None and _counts(rest.count, rows):
         own = _scaled(rows, scale)
         others = PassesPair(source, rest, own, factors=factors, enough=ENOUGH_OF_PARTS)
         seen = (rest.mean_left != 0) | (rest.deviations > 0)
-        held = HeldOut(others, _scaled(_as_new(rows, seen), scale))
-    _refuse_too_few(classifier, held)
+        held_out = HeldOut(others, _scaled(_as_new(rows, seen), scale))
+    _refuse_too_few(classifier, held_out)
     _find_all(classifier, embedding, pair, others)
     made = getattr(source, "n_passes", before + passes) - before
-    return Summed(pair, made, scale, held)
+    return Summed(pair, made, scale, held_out)
 
 
 def _find_all(
     classifier: Any, embedding: CMLL, pair: PassesPair, others: PassesPair | None
 ) -> None:
-    """Find codes and products for both models, in the same passes where memory allows."""
+    """Find codes and products for both models, in the same passes if memory allows."""
     pairs = [pair] if others is None else [pair, others]
     asked = [(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs]
     if _together(pair.n_left + pair.n_right, max(want.size for _, want in asked), len(pairs)):
@@ -263,12 +263,12 @@ def _search_bytes(order: int, size: int) -> int:
 
 
 def _together(order: int, size: int, models: int) -> bool:
-    """Return whether codes of so many models are sought in the same passes."""
+    """Return whether the codes of all models are searched in the same passes."""
     return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
 
 
-def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
-    """Ask for fewer "auto" label components where they would not fit in the memory."""
+def _fit_in_memory(embedding: CMLL, source: RowSource, models: int) -> None:
+    """Reduce "auto" label components until they fit in the memory."""
     order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
     free = memory.available_bytes()
 
@@ -306,9 +306,9 @@ def _counts(count: float, rows: Rows) -> bool:
     return count > 0 and (rows.weights is None or bool(rows.weights.any()))
 
 
-def _refuse_too_few(classifier: Any, held: HeldOut | None) -> None:
+def _refuse_too_few(classifier: Any, held_out: HeldOut | None) -> None:
     tunes = isinstance(classifier.threshold, str) and classifier.threshold != "auto"
-    if held is None and (tunes or classifier.decoder != "linear"):
+    if held_out is None and (tunes or classifier.decoder != "linear"):
         raise ValueError(
             f"decoder={classifier.decoder!r} and threshold={classifier.threshold!r} are learnt "
             "from rows that are held out, runs of sixteen and a fifth of all at most, and there "
@@ -317,7 +317,8 @@ def _refuse_too_few(classifier: Any, held: HeldOut | None) -> None:
         )
 
 
-def _refuse_no_weight(count: float) -> None:
+def refuse_no_weight(count: float) -> None:
+    """Raise ValueError if the total weight of all rows is 0."""
     if count <= 0:
         raise ValueError(
             "All sample_weight are zero, so no row would count; give at least one row a positive "

@@ -13,10 +13,9 @@ from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier, Original
 from compactlearn.compact import PaperClassifier
 from tests.makers import modest
 from tests.scale.on_dask.collections import (
-    KINDS,
+    COLLECTIONS,
     SIZES,
     array,
-    collections,
     frame,
     make_data,
 )
@@ -40,11 +39,11 @@ def same(model, other, X, tolerance=1e-8):
     assert np.array_equal(model.classes_, other.classes_)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_on_dask_is_the_fit_in_memory(name, kind):
     X, Y = make_data()
-    rows, labels = collections(X, Y)[kind]
+    rows, labels = COLLECTIONS[kind](X, Y)
     model = clone(MODELS[name]).fit(X, Y)
     other = clone(MODELS[name]).fit(rows, labels)
     if hasattr(other, "feature_names_in_"):
