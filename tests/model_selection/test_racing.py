@@ -32,7 +32,7 @@ def one_range(monkeypatch):
     monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
 
 
-def test_the_best_third_goes_on(one_range):
+def test_the_best_third_is_kept(one_range):
     """Against the table of a search that drops nothing."""
     racing = CMLLClassifierCV(cv=SPLITS, **LINEAR).fit(X, Y)
     whole = split_scores(CMLLClassifierCV(cv=SPLITS, racing=False, **LINEAR).fit(X, Y))

@@ -125,7 +125,7 @@ FORMS = {
 @orders
 @both
 @pytest.mark.parametrize("form", FORMS)
-def test_the_form_of_the_labels_is_no_matter(splitter, order, form):
+def test_splits_do_not_depend_on_the_form_of_the_labels(splitter, order, form):
     Y = random_labels(60, 6, 0.3)
     make = splitter(3, order=order, random_state=1)
     for expected, actual in zip(make.split(Y, Y), make.split(None, FORMS[form](Y)), strict=True):

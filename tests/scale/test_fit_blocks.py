@@ -83,7 +83,7 @@ def test_scores_do_not_depend_on_where_blocks_end(places, weighted, scale):
 
 @modest
 @given(st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "learned", "logistic"]))
-def test_what_is_learnt_from_rows_held_out_does_not_depend_on_the_blocks_either(places, decoder):
+def test_decoder_and_threshold_do_not_depend_on_where_blocks_end(places, decoder):
     options = {"n_label_components": 3, "decoder": decoder, "threshold": "f1"}
     one = CMLLClassifier(**options).fit_blocks(cut(X, Y, [100]))
     other = CMLLClassifier(**options).fit_blocks(cut(X, Y, places))
@@ -143,7 +143,7 @@ def test_the_completion_by_krylov_directions_takes_passes_of_its_own():
     assert differences(passes, exact, rows) < 0.02 * np.abs(scores).max()
 
 
-def test_many_columns_go_by_passes_unasked(monkeypatch):
+def test_many_columns_are_fitted_by_passes_by_default(monkeypatch):
     monkeypatch.setattr("compactlearn.scale._fitting.MOMENTS_UP_TO", 100)
     rows, labels = large()
     model = CMLLClassifier(n_label_components=6).fit_blocks(cut(rows, labels, [100]))
@@ -171,7 +171,7 @@ def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, monkeypatch):
+def test_held_out_scores_do_not_depend_on_their_labels(solver, decoder, monkeypatch):
     rng = np.random.default_rng(0)
     rows, noise = rng.normal(size=(2000, 40)), (rng.random((2000, 30)) < 0.3).astype(float)
     model = CMLLClassifier(

@@ -59,8 +59,8 @@ Array = NDArray[np.float64]
 MIN_AUTO_FEATURES = 24
 
 
-# With completion="krylov" it gets twice as many features as codes; few codes, up to eight times as
-# many, but no more than these.
+# With completion="krylov" it gets twice as many features as codes, and with few codes up to eight
+# times as many, but then at most this number.
 MIN_KRYLOV_FEATURES = 64
 
 
@@ -100,16 +100,16 @@ class CMLL(Embedding):
         "none" is the paper's decoder.
     solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
 default="auto"
-        "auto" takes the closed form where d >= min(m, rank) and otherwise an accelerated
-        alternation in the small space that starts from it. "closed" refuses the second case.
+        "auto" uses the closed form if d >= min(m, rank), and otherwise an accelerated alternation
+        in the small space that starts from it. "closed" raises ValueError in the second case.
         "alternating" is the paper's Algorithm 1: random start, its stopping rule, one route
         chosen by shape. The last four are "auto" with the route prescribed. All are exact but
-        "randomized", which is content with codes that reach 99.99 % of the objective; "auto" takes
-        it where exact codes would take more than about a second.
+        "randomized", which stops at codes that reach 99.99 % of the objective; "auto" uses it if
+        exact codes would take more than about a second.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        What columns of P beyond the rank of Xc'V are: none, the leading principal directions of
-        what P leaves over (deterministic and nested), directions of Xc'Xc P and its successors
-        (nested too: the space in which the ridge on all features is soon found), or random ones.
+        Columns of P beyond the rank of Xc'V: none, the leading principal directions of the residual
+        of P (deterministic and nested), directions of Xc'Xc P, (Xc'Xc)^2 P and so on (nested too; a
+        few of them come close to the ridge on all features), or random ones.
     max_iter : int, default=50
         Rounds of "alternating". The accelerated alternation takes up to ten times as many.
     tol : float, default=1e-5
@@ -117,7 +117,7 @@ default="auto"
         alternation stops at a millionth of it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the start of "alternating", the completion "random" and the start of "randomized",
-        also where "auto" takes it; that one is the same each time where None.
+        also if "auto" selects it. With None the start of "randomized" is always the same.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ default="auto"
     decoder_ : ndarray of shape (n_label_components_, n_labels)
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
-    eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
+    eigenvalues_ : ndarray of shape (n_label_components_,), if the closed form is used
         Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum, or slightly more
         where they are not exact.
-    objective_share_ : float, where the closed form holds
-        How much of the largest objective is reached at least: 1.0 where codes are exact.
+    objective_share_ : float, if the closed form is used
+        Lower bound of the share of the largest objective that is reached: 1.0 if codes are exact.
     beta_ : float
         The balance that was used.
     objective_, dependence_, recovery_ : float

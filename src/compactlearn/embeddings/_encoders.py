@@ -54,8 +54,8 @@ class EncodesLabels(Embedding):
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
+            Labels, 0 or 1. After a fit to a vector of classes, such a vector; after a fit to names,
+            lists of names are accepted too.
         """
         check_is_fitted(self, "n_label_components_")
         labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
@@ -138,7 +138,7 @@ def with_constant(codes: Array, constant: Any) -> Array:
 
 
 def _offset(pair: Pair, codes: Codes, kind: str) -> Array:
-    """Return what is added to scores: what the decoded codes lack of the labels' mean, or 0."""
+    """Return the offset of the scores: the labels' mean less that of the decoded codes, or 0."""
     if kind == "none":
         return np.zeros(pair.n_right)
     if codes.constant is not None:  # centred codes lack all of it

@@ -49,9 +49,9 @@ class MDDM(Embedding):
         t of the subspace variant: 0 is the projection variant, 1 makes the projected features
         exactly uncorrelated.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        What columns beyond the rank are, for the projection variant: none, the leading principal
-        directions of what is left over, those of Xc'Xc P (see :class:`CMLL`), or random ones. The
-        subspace variant takes "none" only.
+        Columns beyond the rank, for the projection variant: none, the leading principal directions
+        of the residual, those of Xc'Xc P (see :class:`CMLL`), or random ones. The subspace variant
+        accepts only "none".
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         Form in which the data are processed; the result is the same for all of them.
     random_state : int, RandomState, Generator or None, default=None

@@ -1,4 +1,4 @@
-"""Settings of a search, sorted by what can be shared.
+"""Settings of a search, sorted by the work that they share.
 
 What one solution serves (label and feature sizes, the learner's and the decoder's ridge) is
 *inner*; everything else is *outer*, and each combination of outer values is one group, with an
@@ -31,7 +31,7 @@ class Wanted:
     index: int
     label_size: Any
     feature_size: Any
-    alpha: Any  # "auto" is a number on each fold
+    alpha: Any  # "auto" becomes a number on each fold
     label_ridge: float = 0.0
 
 
@@ -87,7 +87,7 @@ class Group:
         model, traits = self.model, self.embedding.traits
         if model.regressor is not None or model.decoder != "linear" or is_corrected(model):
             return False
-        # A penalty that is shared still is "auto", which is another on each fold.
+        # A shared penalty is still "auto" here, which has a different value on each fold.
         if traits.solved_alone or traits.shares_penalty:
             return False
         if not partial:

@@ -58,7 +58,7 @@ def cross_validate_grid(
     two in a row have not been better. Ctrl-C ends the search with the scores found so far.
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
-    # Of two classes the scores are taken from the boundary on, so it matters like labels.
+    # For two classes scores are relative to the threshold, so it matters as for labels.
     needs_labels = judges[0].judge.metric.needs == "labels" or problem.targets.kind == "binary"
     groups, singles = sort_candidates(
         estimator,
@@ -110,7 +110,7 @@ def cross_validate_grid(
     jobs = effective_n_jobs(n_jobs)
     alone = jobs > 1 or _is_small(problem.shape)
     interrupted = False
-    # Quiet, since each fold would repeat what the last fit says once.
+    # Quiet, since each fold would repeat the warnings of the last fit.
     with quiet(), blas_threads(1 if alone else None):
         try:
             for part in parts:
@@ -141,7 +141,7 @@ def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
     racers = np.flatnonzero(going)
     merits = Outcome(scores[racers], 0).merits
-    if not np.isfinite(merits).any():  # the metric is not defined on what was seen
+    if not np.isfinite(merits).any():  # the metric is not defined on these splits
         return
     kept = max(FEWEST, -(-racers.size // 3))
     going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
@@ -171,7 +171,7 @@ def _score_group(group: Group, fold: Fold, judge: FoldJudge, racing: bool) -> tu
 
 
 class _Falls:
-    """Settings not worth trying: all smaller penalties, once two in a row have not been better."""
+    """Settings to skip: all smaller penalties, after two in a row that have not been better."""
 
     def __init__(self, group: Group) -> None:
         self.skip: set[int] = set()
@@ -180,7 +180,7 @@ class _Falls:
         self.best: dict[str, tuple[float, int]] = {}
 
     def note(self, indices: Sequence[int], value: float) -> None:
-        """Take in what settings of one line reached; their penalties come in falling order."""
+        """Record the score of settings; penalties come in decreasing order."""
         for line in {self.line[index] for index in indices}:
             best, falls = self.best.get(line, (-np.inf, 0))
             self.best[line] = (value, 0) if value > best else (best, falls + 1)
@@ -214,11 +214,11 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
             yield task()
         return
     pending: set[Future[tuple[int, Values]]] = set()
-    # Threads, since the work is done by a BLAS and sorts that let go of the interpreter.
+    # Threads, since the BLAS and the sorts that do the work release the interpreter lock.
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             for task in tasks:
-                # In this context: a thread of the pool has one of its own, which is not quiet.
+                # In this context, which is quiet; a thread of the pool has its own.
                 pending.add(pool.submit(copy_context().run, task))
                 while len(pending) > n_jobs:
                     done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -251,7 +251,7 @@ class FoldJudge:
     def of_scores(self, scores: Array, threshold: Any) -> Array:
         """Return the metric of each of the scores (C, N, M) of the linear decoder."""
         if self.kind == "binary":
-            # A threshold that is tuned belongs to the last fit; here it would change no ranking.
+            # A tuned threshold is found by the last fit; here it would change no ranking.
             boundary = 0.5 if isinstance(threshold, str) else float(np.ravel(threshold)[0])
             scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
             threshold = 0.0

@@ -211,7 +211,7 @@ class _Solved:
         wanted: list[Wanted],
         left_over: Array | None,
     ) -> Iterator[SplitScores]:
-        """Add what does not depend on the row, for each ridge of the decoder."""
+        """Add the constant part of the scores, for each ridge of the decoder."""
         mean = result.codes.total / self.pair.count
         W = result.decoder
         mean = mean if W is None else mean @ W

@@ -32,8 +32,8 @@ class GridSearchMoments(Search):
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
-        Threads that work side by side; None is one, and leaves the cores to the BLAS (where that
-        pays: not up to some 1200 columns).
+        Number of threads; None is one, and leaves the cores to the BLAS (with more than about 1200
+        columns, where that is faster).
     random_state : int, RandomState or None, default=None
         Shuffles the folds; None is a fixed seed.
     verbose : int, default=0

@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 def _gives_probabilities(search: Search) -> None:
     fitted = getattr(search, "best_estimator_", None)
     if fitted is None and hasattr(search, "best_index_"):
-        search._best()  # says that there is none
+        search._best()  # raises the error with the reason
     if not hasattr(search._template() if fitted is None else fitted, "predict_proba"):
         which = "its estimator, as yet not fitted," if fitted is None else "the best one found"
         raise AttributeError(
@@ -53,7 +53,7 @@ class Search(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
+    """Base of the searches: splits, scores, the table, the refit and predictions."""
 
     scoring: Any
     cv: Any
@@ -118,7 +118,7 @@ class Search(
                 problem = read_rows(self, self._cv, X, y, sample_weight, groups, sep, unknown)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
-            model = clone(self._template())  # what every fit would refuse is refused at once
+            model = clone(self._template())  # raises errors of every fit before the search
             model.make_embedding()
             LabelSpace.of(targets).given_threshold(model.threshold, model.decoder)
             self._run(problem)

@@ -36,7 +36,7 @@ class Searching(Protocol):
 class SearchData:
     """Data of a search as passed and as checked, its splits and its metric."""
 
-    X: Any  # as it came, for fits of single settings
+    X: Any  # as passed, for fits of single settings
     y: Any
     data: Data
     targets: Targets
@@ -73,7 +73,7 @@ def read_rows(
     sep: str | None,
     unknown: Any = None,
 ) -> SearchData:
-    """Return what the ``fit`` of a search was given, checked and divided into folds.
+    """Check the arguments of the ``fit`` of a search, and divide the rows into folds.
 
     ``choose_cv`` returns the user's ``cv`` or one of the search's own, for these data.
     """
@@ -86,7 +86,7 @@ def read_rows(
     if read:
         y = targets  # read once, for all the fits
     weights = check_weights(sample_weight, X.shape[0])
-    rows_that_count(targets, weights)  # refuses where there are none
+    rows_that_count(targets, weights)  # raises ValueError if there are none
     data = Data(X, targets.matrix, weights, targets.unknown)
     to_split = targets.matrix if read else y
     cv = choose_cv(data, targets.kind)

@@ -46,7 +46,7 @@ _SHARE = (Nothing(), Real(0, 1, open_low=True, open_high=True), Integer(1))
 class _Stratified:
     """Base of stratified folds and random splits."""
 
-    # scikit-learn's metadata routing then hands groups on without being asked to.
+    # With this, scikit-learn's metadata routing passes groups on by default.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     n_splits: Any
@@ -170,8 +170,8 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
     n_splits : int, default=10
         Number of splits, each drawn anew.
     test_size, train_size : float, int or None, default=None
-        Fraction or number of rows. Where one is None it is what the other leaves; where both are,
-        the test part is a tenth. Where they leave rows over, those are in neither part.
+        Fraction or number of rows. If one is None it has all rows that are not in the other; if
+        both are None, the test part is a tenth. Remaining rows are in neither part.
     order : {1, 2}, default=1
         What is balanced: labels, or labels and the pairs of labels that rows have in common.
     random_state : int, RandomState, Generator or None, default=None
@@ -280,7 +280,7 @@ def _rows(share: Any, n_rows: int, rounded: Any) -> int:
 def _read(
     X: Any, y: Any, groups: Any, order: int, owner: str
 ) -> tuple[Units, NDArray[np.intp] | None]:
-    """Return what is to be dealt, and the group of each row where there are any."""
+    """Return the units to distribute, and the group of each row if there are groups."""
     n_rows = 0 if y is None else n_rows_of(y if X is None else X)
     matrix = check_targets(y, n_rows, owner=f"{owner}.split").matrix
     groups, member = check_groups(groups, n_rows), None

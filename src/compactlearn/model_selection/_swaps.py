@@ -1,4 +1,4 @@
-"""Swaps between folds that bring the counts of labels nearer to what they should be.
+"""Swaps between folds that bring the counts of labels nearer to their shares.
 
 The objective is F = sum over folds f and columns l of e_fl^2, where e is the count less the share
 that the fold should have; the size of a fold is one more column. If units with counts p and q

@@ -47,8 +47,8 @@ MOMENTS_UP_TO = 5_000
 # block before, that of the model and that of the model of the rows that are not held out.
 MOMENTS_IN_MEMORY = 8
 
-# Codes of all rows, and of those that are not held out, are sought in the same passes up to so many
-# bytes for both searches; beyond, one after the other: more passes in place of more memory.
+# Codes of all rows, and of those that are not held out, are searched in the same passes if both
+# searches need at most so many bytes; otherwise in turn, with more passes and less memory.
 TOGETHER_BYTES = 1 << 30
 
 
@@ -96,7 +96,7 @@ def _learns(classifier: Any) -> bool:
 def by_passes(embedding: Embedding, source: RowSource) -> bool:
     """Return whether codes are found by several passes; if not, from moments.
 
-    Raises ValueError, before anything is read, for what neither can do here.
+    Raises ValueError, before any block is read, for parameters that neither route supports.
     """
     asked, order = embedding.traits.solver, source.n_features + source.n_labels
     if asked in ("dual", "krylov"):
@@ -139,7 +139,7 @@ def _require_room(order: int, why_not: str | None) -> None:
 
 
 def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
-    """Return why codes cannot be found by a few passes; None where they can."""
+    """Return why codes cannot be found by a few passes; None if they can."""
     if not isinstance(embedding, CMLL):
         return f"only CMLL does that, and the embedding is {type(embedding).__name__}; use CMLL"
     D, M = source.n_features, source.n_labels

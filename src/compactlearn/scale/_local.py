@@ -174,12 +174,9 @@ def summing_threads() -> int:
 
 def _opener(blocks: Any, owner: str) -> tuple[Callable[[], Iterable[Any]], bool]:
     """Return a function that begins a pass, and whether it can be called again."""
-    arrays = str | bytes | np.ndarray
-    if isinstance(blocks, Iterable) and not isinstance(blocks, arrays):
-        return (lambda: blocks), not isinstance(blocks, Iterator)
-    if callable(blocks):
+    if callable(blocks) and not isinstance(blocks, Iterable):
         return (lambda: _iterable(blocks(), owner)), True
-    return (lambda: _iterable(blocks, owner)), True
+    return (lambda: _iterable(blocks, owner)), not isinstance(blocks, Iterator)
 
 
 def _iterable(blocks: Any, owner: str) -> Iterable[Any]:

@@ -65,7 +65,7 @@ def test_blocks_are_summed_by_both_workers(client, tmp_path):
     assert os.getpid() not in processes(client)
 
 
-def test_a_shortlist_shares_its_labels_out(client):
+def test_a_shortlist_divides_its_labels_among_workers(client):
     X, Y = make_data(n=150, n_features=10, n_labels=6)
     model = ShortlistClassifier(random_state=0).fit(X, Y)
     other = ShortlistClassifier(random_state=0).fit(array(X, 100, 50), Y)
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_in_a_fit_changes_nothing(client, tmp_path, sparse):
     assert processes(client) != before
 
 
-def test_a_worker_that_dies_with_the_model_gets_it_again(client, tmp_path):
+def test_the_model_is_sent_again_after_a_worker_dies(client, tmp_path):
     X, Y = make_data()
     model = CMLLClassifier(threshold=0.5).fit(X, Y)
     rows = array(X, *[10] * 9).map_blocks(
@@ -137,7 +137,7 @@ def test_a_file_that_a_task_does_not_find_is_its_own_error(client):
         CMLLClassifier().fit(rows, Y)
 
 
-def test_a_lost_scheduler_is_a_sentence_and_the_model_stays(tmp_path):
+def test_a_lost_scheduler_raises_and_the_model_is_unchanged(tmp_path):
     """A scheduler of its own, killed by the first block that is read."""
     X, Y = make_data()
     model = CMLLClassifier(threshold=0.5).fit(X, Y)

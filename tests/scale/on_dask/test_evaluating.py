@@ -120,7 +120,7 @@ def test_no_scores_are_gathered():
     ],
     ids=["rows", "columns", "values"],
 )
-def test_bad_labels_are_a_sentence(labels, sentence):
+def test_bad_labels_are_refused(labels, sentence):
     X, Y = make_data()
     model = CMLLClassifier().fit(X, Y)
     with pytest.raises(ValueError, match=sentence):

@@ -89,7 +89,7 @@ LEARNT = {
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("case", LEARNT)
-def test_what_is_learnt_from_rows_is_that_of_blocks(case, sparse):
+def test_decoder_and_threshold_are_those_of_blocks_in_memory(case, sparse):
     """Which rows are held out is decided by their places, not by who has them."""
     X, Y = make_data(n=600, density=0.6 if sparse else None)
     sizes = (100, 17, 83, 200, 200)
@@ -255,7 +255,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_a_sentence_and_the_model_stays(case):
+def test_bad_input_is_refused_and_the_model_is_unchanged(case):
     make, sentence = BAD[case]
     model = CMLLClassifier(threshold=0.5).fit(X0, Y0)
     before = dict(vars(model))

@@ -103,7 +103,7 @@ def test_blocks_without_rows_have_empty_answers():
     assert np.array_equal(indices.compute(), model.predict_topk(kept, 2)[0])
 
 
-def test_what_cannot_be_asked_is_refused_at_once(fitted):
+def test_invalid_calls_are_refused_at_once(fitted):
     X, _ = make_data()
     with pytest.raises(ValueError, match=r"X has 4 features, but CMLLClassifier is expecting 6"):
         fitted.predict(array(X[:, :4], *SIZES))

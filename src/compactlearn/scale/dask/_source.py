@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster as the source of a fit: blocks are summed where they are."""
+"""Rows on a Dask cluster as the source of a fit: each worker sums its own blocks."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _labels(
     if Y.ndim == 1 and classes is None:
         found = [call(np.unique, block, what="classes") for block in blocks]
         classes = total(found, np.union1d)
-    # A few rows of what the labels are say what they are called, and of what type they are.
+    # A few rows suffice to find the names and the type of the labels.
     few = np.asarray(classes) if Y.ndim == 1 else np.zeros((1, Y.shape[1]), Y.dtype)
     if Y.ndim == 2:
         few = scipy.sparse.csr_array(few)
