@@ -132,7 +132,7 @@ def by_hand(embedding, kernel, X, Y, X_new, **options):
 @every_method
 @pytest.mark.parametrize("route", ["matrix", "scale", "few components", "nystroem", "regressor"])
 def test_a_kernel_map_is_its_features(embedding, route):
-    """Whichever way is taken, scores are those of the linear method on features of the kernel."""
+    """On every route scores equal those of the linear method on the kernel's features."""
     X, Y = make_data()
     X_new = make_data(9, seed=1)[0]
     kernel = KernelMap(gamma=0.05, random_state=0)

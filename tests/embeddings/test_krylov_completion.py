@@ -1,4 +1,4 @@
-"""completion="krylov": directions of Xc'Xc P, (Xc'Xc)^2 P, ... beside the projection."""
+"""completion="krylov": directions of Xc'Xc P, (Xc'Xc)^2 P, ... added to the projection."""
 
 import itertools
 
@@ -65,7 +65,7 @@ def test_blocks_are_those_of_the_krylov_space(solver, n_blocks, shape):
 
 @every_solver
 def test_within_a_block_by_decreasing_singular_value(solver):
-    """Of a block that is not taken whole, the part that is left out is the shortest."""
+    """A block that is used in part loses the directions of its smallest singular values."""
     X, Y = make_data()
     whole = fit(X, Y, 6, solver=solver)
     H, block = whole.projection_[:, :3], whole.projection_[:, 3:]

@@ -45,7 +45,7 @@ class Turned(Embedding):
 
 
 class TwoDirections(Turned):
-    """The same codes beside two principal directions of the features, whatever is asked."""
+    """Method with the same codes and always two principal directions of the features."""
 
     def plan(self, n_features, n_labels, given_features):
         plan = super().plan(n_features, n_labels, given_features)

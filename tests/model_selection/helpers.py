@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 
 from compactlearn.model_selection._candidates import largest_of, sort_candidates
 from compactlearn.model_selection._engine import scores_of
-from compactlearn.model_selection._folds import Data, hold_folds
+from compactlearn.model_selection._folds import Data, prepare_folds
 from tests.makers import maker
 
 make_data = maker(40, 8, 6, scale=True, share=0.65)
@@ -26,7 +26,7 @@ def engine_scores(estimator, candidates, X, Y, splits, weights=None):
     found = {}
     for group in groups:
         largest = largest_of([group], Y.shape[1])
-        for fold in hold_folds(group.model, largest, data, splits, len(groups)):
+        for fold in prepare_folds(group.model, largest, data, splits, len(groups)):
             for scored in scores_of(group, fold):
                 for index in scored.indices:
                     assert (index, fold.number) not in found, "scored twice"

@@ -36,7 +36,7 @@ def fitted():
 # --- what is tried -------------------------------------------------------------------------------
 
 
-def test_without_an_argument(monkeypatch):
+def test_without_arguments(monkeypatch):
     """Five label sizes and eleven penalties, five folds, one eigenproblem on each; then the
     logistic decoder in the best of these settings."""
     monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
@@ -207,7 +207,7 @@ def test_further_decoders_are_tried_on_a_shortlist():
 AUTO = {**QUICK, "cv": SPLITS, "decoders": "auto"}
 
 
-def test_where_all_splits_would_take_long_the_gain_on_the_first_decides(monkeypatch):
+def test_a_slow_decoder_is_judged_by_its_gain_on_the_first_split(monkeypatch):
     every = CMLLClassifierCV(**AUTO).fit(X, Y)
     seconds = iter([1.0, 2.0])  # of a trial, and of the last fit
     monkeypatch.setattr(cmll_cv, "_logistic_seconds", lambda *_: next(seconds))
@@ -231,7 +231,7 @@ def test_where_all_splits_would_take_long_the_gain_on_the_first_decides(monkeypa
     assert (model.best_params_["decoder"] == "logistic") == (scores[0, -1] > scores[0, own])
 
 
-def test_where_even_that_would_take_long_there_is_the_linear_decoder(monkeypatch):
+def test_a_very_slow_decoder_is_not_tried(monkeypatch):
     monkeypatch.setattr(cmll_cv, "AUTO_SECONDS_OF_ALL", 0.0)
     monkeypatch.setattr(cmll_cv, "AUTO_SECONDS", 0.0)
     model, plain = (CMLLClassifierCV(**options).fit(X, Y) for options in (AUTO, {**AUTO, **QUICK}))
@@ -269,7 +269,7 @@ def test_penalties_within_the_range_suffice_where_the_best_is_within(monkeypatch
 @pytest.mark.parametrize(
     ("beyond", "rounds"), [(1.0, 1), (1.5, 1), (2.0, 2), (3.0, 2), (4.0, 2), (99.0, 2)]
 )
-def test_beyond_the_range_penalties_go_on_step_by_step(monkeypatch, beyond, rounds, sign):
+def test_penalties_beyond_the_range_are_tried_step_by_step(monkeypatch, beyond, rounds, sign):
     """Four steps of the same length, twice at most, towards the side on which the best lies."""
     end = 2.0 if sign > 0 else -3.0
     found, more = searched_along(monkeypatch, 10.0 ** (end + sign * beyond))
@@ -361,7 +361,7 @@ def test_weights_by_routing():
 
 
 def test_interrupted_before_the_second_stage(monkeypatch):
-    """What is kept is the first stage, and no further decoder is begun."""
+    """The result is that of the first stage, and no further decoder is tried."""
     calls = []
     original = crossval._score_group
 

@@ -34,21 +34,21 @@ def undecided(monkeypatch):
 
 
 class Steps:
-    """Holds each search inside its work until it is told to go on."""
+    """Pauses each search inside its work until the test lets it proceed."""
 
     def __init__(self, monkeypatch):
         self.inside = {name: threading.Event() for name in "ab"}
-        self.go_on = {name: threading.Event() for name in "ab"}
+        self.proceed = {name: threading.Event() for name in "ab"}
         completed = crossval._completed
 
-        def held(*arguments):
+        def paused(*arguments):
             name = threading.current_thread().name
             if name in self.inside:
                 self.inside[name].set()
-                self.go_on[name].wait(30)
+                self.proceed[name].wait(30)
             yield from completed(*arguments)
 
-        monkeypatch.setattr(crossval, "_completed", held)
+        monkeypatch.setattr(crossval, "_completed", paused)
 
     def start(self, name, n_jobs=None):
         search = GridSearchMoments(CMLLClassifier(), GRID, cv=2, n_jobs=n_jobs)
@@ -58,7 +58,7 @@ class Steps:
         return thread
 
     def end(self, name, thread):
-        self.go_on[name].set()
+        self.proceed[name].set()
         thread.join()
 
 

@@ -283,7 +283,7 @@ def multiplied(X, by):
     return X * by
 
 
-def test_maps_that_print_alike_are_told_apart():
+def test_maps_that_print_alike_are_separate_settings():
     """Long arrays and long estimators are cut when printed; settings are not sorted by that."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(24, 1100))
@@ -326,7 +326,7 @@ BALANCES = {"beta": [0.1, 0.2, 0.3], "alpha": [0.1, 100.0]}
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_ctrl_c_keeps_what_there_is(monkeypatch, n_jobs):
+def test_ctrl_c_keeps_the_scores_so_far(monkeypatch, n_jobs):
     """Three balances on three folds are nine tasks, fold by fold; the fifth does not end."""
     whole = GridSearchMoments(CMLLClassifier(), BALANCES, cv=SPLITS).fit(X, Y)
     interrupted_after(monkeypatch, 4)

@@ -32,7 +32,7 @@ def one_range(monkeypatch):
     monkeypatch.setattr(cmll_cv, "ROUNDS", 0)
 
 
-def test_the_best_third_goes_on(one_range):
+def test_the_best_third_is_kept(one_range):
     """Against the table of a search that drops nothing."""
     racing = CMLLClassifierCV(cv=SPLITS, **LINEAR).fit(X, Y)
     whole = split_scores(CMLLClassifierCV(cv=SPLITS, racing=False, **LINEAR).fit(X, Y))
@@ -83,7 +83,7 @@ def test_on_a_large_first_fold_penalties_fall_until_two_were_no_better(one_range
 def test_a_fold_without_a_score_drops_nobody(one_range):
     labels = Y.copy()
     empty = np.arange(0, 12)
-    labels[empty] = 0  # average precision has no row to stand on there
+    labels[empty] = 0  # average precision is not defined there
     rest = np.arange(12, 60)
     splits = [(rest, empty), *((np.setdiff1d(rest, t), t) for t in np.array_split(rest, 3))]
     search = CMLLClassifierCV(cv=splits, **LINEAR).fit(X, labels)

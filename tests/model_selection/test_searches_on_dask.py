@@ -120,7 +120,7 @@ def test_many_rows_are_judged_by_some_of_them(monkeypatch):
     ],
     ids=["logistic", "splits", "krylov", "kernel", "folds"],
 )
-def test_what_sums_cannot_serve_is_a_sentence(search, sentence):
+def test_parameters_that_need_rows_are_refused(search, sentence):
     with pytest.raises(ValueError, match=sentence):
         search.fit(on_dask(X), on_dask(Y))
     assert not hasattr(search, "best_index_")

@@ -51,7 +51,7 @@ def deviations(Y, fold, n_folds):
 
 
 def least_deviations(Y, n_folds):
-    """What remains where every count is a share rounded up or down: r (k - r) / k, twice."""
+    """Return the deviations if every count is its share rounded up or down: 2 r (k - r) / k."""
     r = Y.sum(axis=0) % n_folds
     return (2 * r * (n_folds - r) / n_folds).sum()
 
@@ -125,7 +125,7 @@ FORMS = {
 @orders
 @both
 @pytest.mark.parametrize("form", FORMS)
-def test_the_form_of_the_labels_is_no_matter(splitter, order, form):
+def test_splits_do_not_depend_on_the_form_of_the_labels(splitter, order, form):
     Y = random_labels(60, 6, 0.3)
     make = splitter(3, order=order, random_state=1)
     for expected, actual in zip(make.split(Y, Y), make.split(None, FORMS[form](Y)), strict=True):
@@ -242,15 +242,15 @@ def test_random_splits_are_stratified(test_size):
 
 
 def fill_by_one(desire, room, count, step, ties):
-    """The paper's loop: one row at a time to the fold of largest desire, room, and first tie."""
-    desire, room, taken = desire.tolist(), room.tolist(), [0] * len(room)
+    """Run the paper's loop: each row goes to the fold of largest desire, room, and first tie."""
+    desire, room, filled = desire.tolist(), room.tolist(), [0] * len(room)
     for _ in range(count):
         open_folds = [fold for fold in range(len(room)) if room[fold] > 0]
         best = max(open_folds, key=lambda fold: (desire[fold], room[fold], -ties[fold]))
         desire[best] -= step
         room[best] -= 1
-        taken[best] += 1
-    return taken
+        filled[best] += 1
+    return filled
 
 
 @settings(max_examples=300)

@@ -81,7 +81,7 @@ GRIDS = {
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("name", GRIDS)
 def test_scores_of_a_search(name, weighted):
-    """Those of separate fits, for rows without what training rows that count do not have."""
+    """Scores equal those of separate fits on rows without features that training rows lack."""
     X, Y = problem(2)
     w = (np.arange(len(Y)) >= 20).astype(float) if weighted else None
     splits = [
@@ -108,19 +108,19 @@ def test_rows_that_came_in_blocks(passes, monkeypatch):
     given = []
     begin = HeldOutSample.__init__
 
-    def noted(self, held, *others):
-        given.append(held)
-        begin(self, held, *others)
+    def noted(self, sample, *others):
+        given.append(sample)
+        begin(self, sample, *others)
 
     monkeypatch.setattr(HeldOutSample, "__init__", noted)
     blocks = [(X[start : start + 50], Y[start : start + 50]) for start in range(0, 200, 50)]
     solver = "moments" if passes == 1 else "randomized"
     CMLLClassifier(solver=solver, n_label_components=2, threshold="f1").fit_blocks(blocks)
-    (held,) = given
-    rest = np.setdiff1d(np.arange(200), held.rows.positions)
-    expected = drop_unseen_features(X[rest], X[held.rows.positions])
-    assert np.abs(expected - X[held.rows.positions]).sum() > 0
-    assert np.abs(held.rows.X - expected).max() < 1e-12
+    (sample,) = given
+    rest = np.setdiff1d(np.arange(200), sample.rows.positions)
+    expected = drop_unseen_features(X[rest], X[sample.rows.positions])
+    assert np.abs(expected - X[sample.rows.positions]).sum() > 0
+    assert np.abs(sample.rows.X - expected).max() < 1e-12
 
 
 def test_widths_and_preparations_are_judged_by_such_rows(monkeypatch):
@@ -163,8 +163,8 @@ def test_columns_that_were_divided_before(embedding):
     rows = UNIT_VARIANCE.fit(X, None)
     fold = np.random.default_rng(0).integers(3, size=len(Y))
     model = CompactClassifier(embedding, threshold="f1")
-    honest = model.fit_scored(rows.X, Y, groups=fold, units=rows.units)
-    scores = honest.columns(slice(None))
+    out_of_fold = model.fit_scored(rows.X, Y, groups=fold, units=rows.units)
+    scores = out_of_fold.columns(slice(None))
     data = Data(rows.X, scipy.sparse.csr_array(Y), None, units=rows.units)
     for k in range(3):
         out = fold == k

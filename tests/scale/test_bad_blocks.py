@@ -1,4 +1,4 @@
-"""What is wrong with blocks is said in a sentence that names the block, and the model stays."""
+"""Errors in blocks: the message names the block, and the model is unchanged."""
 
 import numpy as np
 import pytest
@@ -35,13 +35,13 @@ def with_value(value, *, sparse=False):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_number_that_is_none_is_named_with_its_place(value, sparse):
+def test_nan_and_infinity_are_reported_with_row_and_column(value, sparse):
     what = "NaN" if np.isnan(value) else "infinity"
     match = rf"Block 1: .* {what} in row 27 of the block \(row 77 of all\), column 3"
     refused(with_value(value, sparse=sparse), match)
 
 
-def test_numbers_whose_squares_overflow_are_no_infinity():
+def test_finite_values_whose_squares_overflow_are_not_called_infinite():
     refused(with_value(1e200), "sum of squares of the features must be a finite number")
 
 
@@ -79,11 +79,11 @@ def test_a_block_that_does_not_fit_is_named(block, match):
         ([(X, Y, np.zeros(120))], "All sample_weight are zero", ValueError),
     ],
 )
-def test_what_is_no_sequence_of_blocks(blocks, match, error):
+def test_arguments_that_are_not_blocks_are_refused(blocks, match, error):
     refused(blocks, match, error)
 
 
-def test_blocks_that_were_written_over_are_noticed():
+def test_blocks_that_were_overwritten_are_refused():
     def one_buffer():
         buffer = np.empty((40, 8))
         for start in range(0, 120, 40):
@@ -106,7 +106,7 @@ def test_an_error_of_the_reader_is_passed_on():
 PASSES = {"solver": "randomized", "n_label_components": 3, "n_feature_components": 3}
 
 
-def test_an_iterator_cannot_be_gone_through_twice():
+def test_an_iterator_cannot_be_read_twice():
     refused(iter(GOOD), "an iterator, which can be gone through once; pass .*open_blocks", **PASSES)
 
 
@@ -141,11 +141,11 @@ def test_a_source_that_changes_between_passes(change, match):
         (PASSES | {"n_label_components": None}, "the labels must have codes"),
         (
             PASSES | {"n_feature_components": 5, "completion": "variance"},
-            "no principal directions beside the 3 codes",
+            "no principal directions beyond the 3 codes",
         ),
     ],
 )
-def test_what_takes_too_many_passes_is_refused_before_anything_is_read(options, match):
+def test_unsupported_parameters_are_refused_before_anything_is_read(options, match):
     with pytest.raises(ValueError, match=match):
         CMLLClassifier(**options).fit_blocks(GOOD)
 
@@ -154,7 +154,7 @@ def test_what_takes_too_many_passes_is_refused_before_anything_is_read(options, 
 
 
 @pytest.mark.parametrize("name", ["regressor", "feature_map"])
-def test_parts_of_others_need_rows(name):
+def test_regressors_and_feature_maps_need_rows(name):
     part = Ridge() if name == "regressor" else StandardScaler()
     with pytest.raises(ValueError, match=rf"{name}=.*\(\) was given; set {name}=None"):
         CompactClassifier(**{name: part}).fit_blocks(GOOD)
@@ -167,10 +167,10 @@ def test_too_few_rows_to_hold_any_out(options):
     assert CMLLClassifier().fit_blocks([(X[:16], Y[:16])]).threshold_ == 0.5
 
 
-def test_labels_beside_blocks_are_refused(tmp_path):
+def test_labels_in_addition_to_blocks_are_refused():
     from compactlearn.scale._fit_local import ArrayBlocks
 
-    with pytest.raises(ValueError, match="bring their labels and weights themselves, and y was"):
+    with pytest.raises(ValueError, match="contain their labels and weights, so y must be None"):
         CMLLClassifier().fit(ArrayBlocks(X, Y), Y)
 
 

@@ -1,4 +1,4 @@
-"""A fit that was killed goes on where it was, and ends with the same bits."""
+"""A fit that was killed is resumed, and ends with the same bits."""
 
 import os
 import pickle
@@ -24,18 +24,18 @@ class Killed(BaseException):
     pass
 
 
-def dying(after):
-    """Blocks of which so many are read, over all passes, before the process ends."""
+def dying(after, blocks=BLOCKS):
+    """Return a source of blocks that raises Killed after so many blocks, over all passes."""
     left = [after]
 
-    def blocks():
-        for block in BLOCKS:
+    def read():
+        for block in blocks:
             if left[0] == 0:
                 raise Killed
             left[0] -= 1
             yield block
 
-    return blocks
+    return read
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def bits(model):
 
 @pytest.mark.parametrize("options", [{}, {"decoder": "logistic"}, PASSES], ids=str)
 @pytest.mark.parametrize("after", [7, 20, 40])
-def test_what_goes_on_ends_with_the_same_bits(tmp_path, options, after):
+def test_a_resumed_fit_ends_with_the_same_bits(tmp_path, options, after):
     whole = CMLLClassifier(**options).fit_blocks(BLOCKS)
     model = CMLLClassifier(**options)
     try:
@@ -59,30 +59,22 @@ def test_what_goes_on_ends_with_the_same_bits(tmp_path, options, after):
         assert list((tmp_path / "kept").iterdir())
         model.fit_blocks(BLOCKS, checkpoint=tmp_path / "kept")
     assert bits(model) == bits(whole)
-    assert not (tmp_path / "kept").exists()  # it has done its duty
+    assert not (tmp_path / "kept").exists()  # it is removed after the fit
 
 
 @pytest.mark.parametrize("after", [3, 6, 9])
-def test_a_search_for_codes_goes_on_between_two_products(tmp_path, after):
+def test_a_search_for_codes_is_resumed_between_two_products(tmp_path, after):
     rng = np.random.default_rng(0)
     latent = rng.normal(size=(200, 4))
     rows = latent @ rng.normal(size=(4, 150)) + rng.normal(size=(200, 150))
     labels = (latent @ rng.normal(size=(4, 60)) > 2.0).astype(float)
     blocks = [(rows[:90], labels[:90]), (rows[90:], labels[90:])]
-    left = [after]
-
-    def dies():
-        for block in blocks:
-            if left[0] == 0:
-                raise Killed
-            left[0] -= 1
-            yield block
 
     def model():
         return CMLLClassifier(n_label_components=6, solver="randomized", decoder="learned")
 
     with pytest.raises(Killed):
-        model().fit_blocks(dies, checkpoint=tmp_path / "kept")
+        model().fit_blocks(dying(after, blocks), checkpoint=tmp_path / "kept")
     whole = model().fit_blocks(blocks)
     again = model().fit_blocks(blocks, checkpoint=tmp_path / "kept")
     assert again.decision_function(rows).tobytes() == whole.decision_function(rows).tobytes()
@@ -100,7 +92,7 @@ def test_blocks_that_were_summed_are_not_summed_again(tmp_path):
             yield block
 
     CMLLClassifier(**PASSES).fit_blocks(counted, checkpoint=tmp_path / "kept")
-    # The first pass had ended, and is not read; the second goes on, and a third follows.
+    # The first pass had ended, and is not read; the second is resumed, and a third follows.
     assert len(read) == 2 * len(BLOCKS)
 
 
@@ -121,7 +113,7 @@ def test_a_checkpoint_of_other_parameters_is_refused(tmp_path, options, match):
     path = left_over(tmp_path)
     with pytest.raises(ValueError, match=match):
         CMLLClassifier(**options).fit_blocks(BLOCKS, checkpoint=path)
-    assert list(path.iterdir())  # it can still serve the other
+    assert list(path.iterdir())  # the other fit can still be resumed
 
 
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
@@ -191,7 +183,7 @@ def mother():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_a_process_that_is_killed_goes_on_with_the_same_bits(tmp_path, solver, mother):
+def test_a_process_that_is_killed_is_resumed_with_the_same_bits(tmp_path, solver, mother):
     np.save(tmp_path / "x.npy", X)
     np.save(tmp_path / "y.npy", Y)
 

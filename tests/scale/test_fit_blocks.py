@@ -83,7 +83,7 @@ def test_scores_do_not_depend_on_where_blocks_end(places, weighted, scale):
 
 @modest
 @given(st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "learned", "logistic"]))
-def test_what_is_learnt_from_rows_held_out_does_not_depend_on_the_blocks_either(places, decoder):
+def test_decoder_and_threshold_do_not_depend_on_where_blocks_end(places, decoder):
     options = {"n_label_components": 3, "decoder": decoder, "threshold": "f1"}
     one = CMLLClassifier(**options).fit_blocks(cut(X, Y, [100]))
     other = CMLLClassifier(**options).fit_blocks(cut(X, Y, places))
@@ -108,7 +108,7 @@ def test_passes_have_the_scores_of_moments(places, sparse, weighted):
 
 
 def large(seed=0):
-    """More columns than products are made for, with leading directions that stand out."""
+    """Return 150 features and 60 labels with a few dominant directions."""
     rng = np.random.default_rng(seed)
     latent = rng.normal(size=(600, 4))
     rows = latent @ rng.normal(size=(4, 150)) + rng.normal(size=(600, 150))
@@ -143,7 +143,7 @@ def test_the_completion_by_krylov_directions_takes_passes_of_its_own():
     assert differences(passes, exact, rows) < 0.02 * np.abs(scores).max()
 
 
-def test_many_columns_go_by_passes_unasked(monkeypatch):
+def test_many_columns_are_fitted_by_passes_by_default(monkeypatch):
     monkeypatch.setattr("compactlearn.scale._fitting.MOMENTS_UP_TO", 100)
     rows, labels = large()
     model = CMLLClassifier(n_label_components=6).fit_blocks(cut(rows, labels, [100]))
@@ -166,12 +166,12 @@ def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
     np.testing.assert_array_equal(apart.decision_function(rows), together.decision_function(rows))
 
 
-# ---- honest -----------------------------------------------------------------------------------
+# ---- held-out scores --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
-def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, monkeypatch):
+def test_held_out_scores_do_not_depend_on_their_labels(solver, decoder, monkeypatch):
     rng = np.random.default_rng(0)
     rows, noise = rng.normal(size=(2000, 40)), (rng.random((2000, 30)) < 0.3).astype(float)
     model = CMLLClassifier(
@@ -180,9 +180,9 @@ def test_scores_of_rows_held_out_know_nothing_of_their_labels(solver, decoder, m
     found = []
     monkeypatch.setattr(CMLLClassifier, "_keep", lambda _, fitted: found.append(fitted))
     model.fit_blocks([(rows[:900], noise[:900]), (rows[900:], noise[900:])])
-    honest = found[0].decided.out_of_fold
-    assert honest.rows.size == 400
-    scores, truth = honest.columns(slice(None)), noise[honest.rows]
+    out_of_fold = found[0].decided.out_of_fold
+    assert out_of_fold.rows.size == 400
+    scores, truth = out_of_fold.columns(slice(None)), noise[out_of_fold.rows]
     above = (scores[:, None, :] > scores[None, :, :]).transpose(2, 0, 1)
     pairs = (truth[:, None, :] > truth[None, :, :]).transpose(2, 0, 1)
     assert abs((above & pairs).sum() / pairs.sum() - 0.5) < 0.02

@@ -1,4 +1,4 @@
-"""The problem of CMLL, and how codes and projection climb to its maximum."""
+"""Objective of CMLL, and the alternation that maximises it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Problem:
-    """What is maximised over codes and projections of a pair."""
+    """Objective of CMLL over the codes and projections of a pair."""
 
     pair: Pair
     beta: float
@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class State:
-    """Where an ascent stands."""
+    """Current point of an ascent: codes, projection and the objective so far."""
 
     codes: Codes
     projection: Array | None
@@ -55,7 +55,7 @@ class State:
 
 
 def closed_form(problem: Problem, codes: Codes, d: int | None) -> tuple[State, int]:
-    """The best P for the leading codes, and how many columns make both the optimum."""
+    """Return the best P for the leading codes, and the number of columns of the joint optimum."""
     P, rank = None, 0
     if d is not None:
         P, squares = problem.pair.left.leading_range(codes.left)
@@ -108,9 +108,9 @@ def accelerated_ascent(
     A V-step is an eigenproblem of order d + M at most, so no N x N matrix appears. Plain
     alternation converges linearly and slowly; here each P-step is followed by a step further
     along the same direction (momentum on the Stiefel manifold, after a Procrustes alignment).
-    When the extrapolated point ends lower than the last one it is dropped and the plain step is
-    taken, so the objective never decreases. A small gain ends the ascent only if it was a plain
-    step's: a step with momentum may be short by chance.
+    If the extrapolated point has a lower objective than the last one, it is dropped and the plain
+    step is used, so the objective never decreases. A small gain ends the ascent only after a plain
+    step, since a step with momentum may happen to be short.
     """
     pair, codes, P = problem.pair, start.codes, start.projection
     assert P is not None
@@ -155,7 +155,7 @@ def alternate_as_printed(
     completion: str,
     random_state: Any,
 ) -> State:
-    """Algorithm 1: random P, then V and P in turn until the objective settles."""
+    """Run Algorithm 1: random P, then V and P in turn until the objective settles."""
     pair, rng = problem.pair, seeded(random_state)
     P = pair.left.orthonormal(to_device_of(rng.standard_normal((pair.n_left, d)), pair.mean_left))
     path: list[float] = []
@@ -189,7 +189,7 @@ def fixed_codes(problem: Problem, d: int | None) -> State:
 
 
 def dependence(pair: Pair, codes: Codes, P: Array | None) -> float:
-    """``||P'Xc'V||^2``, or ``||Xc'V||^2`` where features are kept."""
+    """Return ``||P'Xc'V||^2``, or ``||Xc'V||^2`` if features are kept."""
     if P is not None:
         return float(np.sum(pair.left.inner(P, codes.left) ** 2))
     if codes.right is None:

@@ -1,19 +1,19 @@
-"""The protocol of embeddings: what a method declares and answers, and the shell around it.
+"""Protocol of embeddings, and the base class that implements what all methods share.
 
 A method is a subclass of :class:`Embedding`. It must have
 
 ``plan(n_features, n_labels, given_features)``
-    what a fit will need, from the shape alone: a :class:`Plan`;
+    the requirements of a fit, from the shape alone: a :class:`Plan`;
 ``solve(pair)``
     projection, codes, decoder and offset for two blocks of columns: an :class:`Embedded`.
 
-It may declare, in ``traits``, what others must know of it (:class:`Traits`), and answer what makes
-searches and paths cheap, each of which has a default that is right for every method:
+It may declare properties in ``traits`` (:class:`Traits`), and override methods that make searches
+and paths cheap; their defaults are correct for every method:
 
 ``project(pair, codes, d)``
     the projection for given codes (by default None: features are kept);
 ``leading(pair, result, m)``
-    the outcome for fewer codes than were solved for (by default None: solve again);
+    the result for fewer codes than were solved for (by default None: solve again);
 ``unprojected(pair)``
     codes, decoder and offset alone (by default all of ``solve``);
 ``heads(pair, result, m, sizes)``
@@ -72,7 +72,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Traits:
-    """What a method with these parameters declares of itself."""
+    """Properties that a method declares for its parameters."""
 
     solver: str = "auto"  # the one that was asked for, or "auto"
     shares_penalty: bool = False  # the learner's penalty is part of its problem
@@ -83,7 +83,7 @@ class Traits:
 
 @dataclass(frozen=True)
 class Embedded:
-    """The outcome of a method on a pair of blocks; a part that is None is the identity."""
+    """Result of a method on a pair of blocks; a part that is None is the identity."""
 
     codes: Codes  # V by its products
     projection: Array | None  # P (D, d)
@@ -104,9 +104,9 @@ class Embedded:
 
 @dataclass(frozen=True)
 class Head:
-    """A projection: these columns, then so many principal directions of what they leave over.
+    """Projection: these columns, then ``extra`` principal directions of the residual.
 
-    Without columns it spans everything, and the learner may as well see the features themselves.
+    Without columns it spans all features, so the learner uses the features themselves.
     """
 
     columns: Array | None  # (D, r)
@@ -129,13 +129,12 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     @property
     def traits(self) -> Traits:
-        """What others must know of this method with these parameters."""
+        """Properties of this method with these parameters."""
         return Traits()
 
     @abstractmethod
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
-        """What a fit needs. ``given_features`` is what ratios refer to: the user's own number of
-        features, where a kernel has replaced them.
+        """Return what a fit needs, from the shape of the data alone.
 
         Parameters
         ----------
@@ -144,12 +143,13 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         n_labels : int
             Columns of Y.
         given_features : int
-            What ratios refer to: columns of X as the user knows it.
+            Number of columns of the X that the user passed, which ratios refer to. It differs from
+            ``n_features`` where a kernel has replaced the features.
         """
 
     @abstractmethod
     def solve(self, pair: Pair) -> Embedded:
-        """The method on a pair of blocks.
+        """Solve the problem of the method on a pair of blocks.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """
 
     def sharing(self, penalty: float) -> Self:
-        """The method beside a learner of this penalty; itself unless it shares that.
+        """Return the method with the penalty of its learner, or itself if it does not share it.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return copy(self).set_params(ridge=penalty)
 
     def within(self, pair: Pair) -> Self:
-        """The method for a part of the rows, of which a kernel has no more directions.
+        """Return the method with at most as many feature components as ``pair`` has features.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
-        """The projection, of up to d columns, for given codes; None where features are kept.
+        """Return the projection, of up to d columns, for given codes; None if features are kept.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return None
 
     def unprojected(self, pair: Pair) -> Embedded:
-        """Codes, decoder and offset alone, where these do not depend on the projection.
+        """Return codes, decoder and offset, without a projection if they do not depend on it.
 
         Parameters
         ----------
@@ -209,38 +209,39 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def heads(
         self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
     ) -> list[Head | None]:
-        """The projections for these codes and several numbers of feature components.
+        """Return the projections for these codes and several numbers of feature components.
 
-        None where a projection does not follow from the codes: that size is solved by itself.
+        An entry is None if the projection does not follow from the codes; that size is then solved
+        separately.
 
         Parameters
         ----------
         pair : Pair
             The two blocks.
         result : Embedded
-            An outcome of this method.
+            A result of this method.
         m : int or None
-            How many codes; None where labels are kept.
+            Number of codes; None if labels are kept.
         sizes : sequence
             Values of ``n_feature_components``.
         """
         return [None] * len(sizes)
 
     def _sized(self, sizes: Sequence[Any]) -> list[Self]:
-        """Copies that differ in the number of feature components alone."""
+        """Return copies that differ only in the number of feature components."""
         return [copy(self).set_params(n_feature_components=size) for size in sizes]
 
     def leading(self, pair: Pair, result: Embedded, m: int) -> Embedded | None:
-        """The outcome for ``m`` label components out of that for more, where codes are nested.
+        """Return the result for the first ``m`` codes; None if codes are not nested.
 
         Parameters
         ----------
         pair : Pair
             The two blocks.
         result : Embedded
-            An outcome of this method.
+            A result of this method.
         m : int
-            How many codes.
+            Number of codes.
         """
         return None
 
@@ -282,7 +283,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         classes: NDArray[Any] | None = None,
         names: list[str] | None = None,
     ) -> None:
-        """Take over an outcome as fitted attributes; ``classes`` are those of a vector y.
+        """Store a result as fitted attributes; ``classes`` are those of a vector y.
 
         Parameters
         ----------
@@ -369,7 +370,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self.n_feature_components_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns ``transform`` returns; the features' own where they are kept.
+        """Return the names of the columns of ``transform``; kept features keep their names.
 
         Parameters
         ----------
@@ -423,7 +424,7 @@ def refuse_devices(embedding: Embedding, X: Any) -> None:
 
 
 def automatic_balance(beta: Any, kept: float, seen: float) -> float:
-    """The weight given, or for "auto" a tenth of what makes the two terms' traces equal.
+    """Return the given weight; "auto" is a tenth of what makes the traces of both terms equal.
 
     ``kept`` is the trace of the labels' term, ``seen`` that of the features' term.
     """
@@ -435,5 +436,5 @@ def automatic_balance(beta: Any, kept: float, seen: float) -> float:
 
 
 def shared_ridge(ridge: Any) -> float:
-    """The penalty given; "shared" is filled in by a classifier, and without one it is 1."""
+    """Return the given penalty; "shared", which a classifier replaces, is 1 without one."""
     return 1.0 if isinstance(ridge, str) else float(ridge)

@@ -59,8 +59,8 @@ Array = NDArray[np.float64]
 MIN_AUTO_FEATURES = 24
 
 
-# With completion="krylov" it gets twice as many features as codes; few codes, up to eight times as
-# many, but no more than these.
+# With completion="krylov" it gets twice as many features as codes, and with few codes up to eight
+# times as many, but then at most this number.
 MIN_KRYLOV_FEATURES = 64
 
 
@@ -80,11 +80,11 @@ class CMLL(Embedding):
     n_feature_components : int, float in (0, 1], "auto" or None, default="auto"
         d. A float is a ratio of D. "auto" is min(m, D), cut to the rank: more cannot raise the
         objective (with ``completion="krylov"`` it is 2m; few codes get more, up to 64). Where fewer
-        than 24 labels are all kept, "auto" goes on to min(24, D) with the leading principal
-        directions of what is left over: six directions for six labels starve the learner (measured
-        on emotions). None keeps the features as they are (CMLL_y). More than m (or the rank) are
-        found only with a ``completion``; without one, ``n_feature_components_`` is smaller than
-        asked.
+        than 24 labels are all kept, "auto" is min(24, D), and the further columns are the leading
+        principal directions of the residual: six directions for six labels are too few for the
+        learner (measured on emotions). None keeps the features as they are (CMLL_y). More than m
+        (or the rank) are found only with a ``completion``; without one, ``n_feature_components_``
+        is smaller than requested.
     n_label_components : int, float in (0, 1], "auto" or None, default="auto"
         m. A float is a ratio of M. "auto" is min(M, max(16, ceil(M / 2)), 500), and less where that
         would not fit in the memory. None keeps the labels as they are: codes and decoder are then
@@ -100,16 +100,16 @@ class CMLL(Embedding):
         "none" is the paper's decoder.
     solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
 default="auto"
-        "auto" takes the closed form where d >= min(m, rank) and otherwise an accelerated
-        alternation in the small space that starts from it. "closed" refuses the second case.
+        "auto" uses the closed form if d >= min(m, rank), and otherwise an accelerated alternation
+        in the small space that starts from it. "closed" raises ValueError in the second case.
         "alternating" is the paper's Algorithm 1: random start, its stopping rule, one route
         chosen by shape. The last four are "auto" with the route prescribed. All are exact but
-        "randomized", which is content with codes that reach 99.99 % of the objective; "auto" takes
-        it where exact codes would take more than about a second.
+        "randomized", which stops at codes that reach 99.99 % of the objective; "auto" uses it if
+        exact codes would take more than about a second.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        What columns of P beyond the rank of Xc'V are: none, the leading principal directions of
-        what P leaves over (deterministic and nested), directions of Xc'Xc P and its successors
-        (nested too: the space in which the ridge on all features is soon found), or random ones.
+        Columns of P beyond the rank of Xc'V: none, the leading principal directions of the residual
+        of P (deterministic and nested), directions of Xc'Xc P, (Xc'Xc)^2 P and so on (nested too; a
+        few of them come close to the ridge on all features), or random ones.
     max_iter : int, default=50
         Rounds of "alternating". The accelerated alternation takes up to ten times as many.
     tol : float, default=1e-5
@@ -117,7 +117,7 @@ default="auto"
         alternation stops at a millionth of it.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the start of "alternating", the completion "random" and the start of "randomized",
-        also where "auto" takes it; that one is the same each time where None.
+        also if "auto" selects it. With None the start of "randomized" is always the same.
 
     Attributes
     ----------
@@ -125,11 +125,11 @@ default="auto"
     decoder_ : ndarray of shape (n_label_components_, n_labels)
     offset_ : ndarray of shape (n_labels,)
     codes_ : ndarray of shape (n_samples, n_label_components_), or None inside a classifier
-    eigenvalues_ : ndarray of shape (n_label_components_,), where the closed form holds
+    eigenvalues_ : ndarray of shape (n_label_components_,), if the closed form is used
         Leading eigenvalues of ``beta_ XcXc' + YY'``; ``objective_`` is their sum, or slightly more
         where they are not exact.
-    objective_share_ : float, where the closed form holds
-        How much of the largest objective is reached at least: 1.0 where codes are exact.
+    objective_share_ : float, if the closed form is used
+        Lower bound of the share of the largest objective that is reached: 1.0 if codes are exact.
     beta_ : float
         The balance that was used.
     objective_, dependence_, recovery_ : float
@@ -200,7 +200,7 @@ default="auto"
     def sizes(
         self, n_features: int, n_labels: int, given_features: int, m: int | None = None
     ) -> tuple[int | None, int | None]:
-        """d and m as numbers, the latter unless it is given; None where a space is kept.
+        """Return d and m as numbers (m only if it is not given); None where a space is kept.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ default="auto"
         return d, m
 
     def _automatic(self, limit: int) -> int:
-        """What "auto" means for the features, where ``limit`` codes are to be predicted."""
+        """Return the number of feature components for "auto" and ``limit`` codes."""
         if self.completion != "krylov":
             return limit
         return max(2 * limit, min(8 * limit, MIN_KRYLOV_FEATURES))
@@ -363,7 +363,7 @@ default="auto"
         )
 
     def _tops_up(self, m: int | None, n_labels: int) -> bool:
-        """Whether "auto" goes on to ``MIN_AUTO_FEATURES``: the labels are all kept."""
+        """Return whether "auto" is raised to ``MIN_AUTO_FEATURES``, as all labels are kept."""
         return self.n_feature_components == "auto" and m in (None, n_labels)
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array | None:
@@ -376,7 +376,7 @@ default="auto"
         return self._widen(pair, P, d, None if codes.right is None else codes.size)
 
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
-        """Columns of P beyond those that the codes ask for."""
+        """Return P with further columns, up to d, if the parameters ask for them."""
         if d > P.shape[1]:
             extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
             P = np.hstack([P, extra])
@@ -391,7 +391,7 @@ default="auto"
         return automatic_balance(self.beta, pair.right_energy, seen)
 
     def _climb(self, problem: Problem, d: int | None, m: int) -> State:
-        """The closed form, and the accelerated alternation from it where d is too small."""
+        """Return the closed form, improved by the accelerated alternation if d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
         state, rank = closed_form(problem, codes, d)
         P = state.projection
@@ -405,7 +405,7 @@ default="auto"
         return climb_from_several(problem, codes, P, m, tol=self.tol, max_iter=self.max_iter)
 
     def _start(self, pair: Pair) -> int:
-        """The seed of a search for codes; where its outcome depends on none, none is drawn."""
+        """Return the seed of a search for codes; 0, without a draw, if no seed is needed."""
         if self.random_state is None or pair.enough >= 1.0:
             return 0
         return int(seeded(self.random_state).randint(2**31 - 1))

@@ -19,7 +19,7 @@ RESIDUE = 1e-10  # of a block: what is left of it outside a span is rounding
 
 
 def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> Array:
-    """``count`` orthonormal directions outside the span of P: none, principal, Krylov or random.
+    """Return up to ``count`` orthonormal directions outside the span of P, of kind ``how``.
 
     For an exact kernel "random" means random combinations of the training rows, and no more
     directions exist than the kernel has rank.
@@ -35,7 +35,7 @@ def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> A
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:
-    """Up to ``count`` directions of Xc'Xc P, (Xc'Xc)^2 P and so on outside the span of P.
+    """Return up to ``count`` directions of Xc'Xc P, (Xc'Xc)^2 P, ... outside the span of P.
 
     Where P spans Xc'V this is the space in which conjugate gradients look for the ridge regression
     of V on all the features: a few blocks are almost as good as all of them. Each block is ordered

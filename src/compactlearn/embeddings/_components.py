@@ -1,4 +1,4 @@
-"""How many components: counts, ratios and what "auto" means."""
+"""Numbers of components: counts, ratios and "auto"."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ COUNTS_OR_NONE = (*COUNTS, Nothing())
 # The most that "auto" asks for. On wordnet (65,041 rows, 8,821 labels, penalty 0.5) precision at 1,
 # 3 and 5, and seconds of one core, are with 100 components .637, .537, .427 in 5 s, with 200 .666,
 # .571, .464 in 10 s, with 300 .678, .587, .482 in 18 s, with 500 .692, .606, .503 in 35 s. Accuracy
-# goes on rising, time and memory faster. Up to 1000 labels (delicious: 983) half of them are less.
+# keeps rising, time and memory faster. Up to 1000 labels (delicious: 983) half of them are less.
 LARGEST_AUTO = 500
-FEWEST_AUTO = 16  # that "auto" asks for, however little memory there is
+FEWEST_AUTO = 16  # the fewest that "auto" asks for, however little memory there is
 
 
 def default_label_size(n_labels: int) -> int:
-    """``min(M, max(16, ceil(M / 2)), 500)``: few labels are kept whole.
+    """Return ``min(M, max(16, ceil(M / 2)), 500)``: up to 16 labels are all kept.
 
     >>> [default_label_size(n_labels) for n_labels in (6, 53, 374, 17_829)]
     [6, 27, 187, 500]
@@ -34,7 +34,7 @@ def default_label_size(n_labels: int) -> int:
 
 
 def shrink_auto(embedding: Any, n_labels: int, needed: Callable[[], int], free: int) -> None:
-    """Let an embedding with "auto" label components ask for as few as fit in the memory.
+    """Reduce "auto" label components of an embedding until they fit in the memory.
 
     ``needed`` returns the bytes that the embedding as it is would need, of which ``free`` are
     available. The embedding is changed, and the user is warned.
@@ -57,7 +57,7 @@ def label_count(value: Any, n_labels: int) -> int:
     Parameters
     ----------
     value : int, float or "auto"
-        What the user asked for: a number, or a share of the labels.
+        Parameter of the user: a number, or a share of the labels.
     n_labels : int
     """
     count = component_count(value, n_labels, "n_label_components", "labels", default_label_size)
@@ -66,7 +66,7 @@ def label_count(value: Any, n_labels: int) -> int:
 
 
 def feature_count(value: Any, n_features: int, n_labels: int, given_features: int) -> int:
-    """The number of feature components of a method in which "auto" is as many as labels."""
+    """Return the number of feature components of a method; "auto" is the number of labels."""
     noun = left_noun(n_features, given_features)
     count = component_count(
         value,
@@ -81,7 +81,7 @@ def feature_count(value: Any, n_features: int, n_labels: int, given_features: in
 
 
 def left_noun(n_features: int, given_features: int) -> str:
-    """What the features are called in a message: with a kernel there are as many as rows."""
+    """Return the name of the features in messages; a kernel has as many as there are rows."""
     return "features" if n_features == given_features else "dimensions of the kernel's features"
 
 

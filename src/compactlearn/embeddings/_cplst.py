@@ -41,7 +41,7 @@ class CPLST(Encoder):
         for comparison with programs that have no constant anywhere: nothing is centred, nothing is
         added.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
 
     Attributes
     ----------

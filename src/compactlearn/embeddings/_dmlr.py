@@ -39,10 +39,10 @@ class DMLR(Encoder):
         Weight of the dependence. "auto" is 0.1 ||Y||^2 / ||Xc'Y||^2, a tenth of what makes the
         two terms equal for m = M, so that the units of X do not matter.
     offset : {"mean", "none"}, default="mean"
-        "mean" adds to the scores what the decoded codes lack of the labels' mean; "none" is the
+        "mean" adds to the scores the labels' mean less that of the decoded codes; "none" is the
         decoder as published, which adds nothing. Both are the same for m = M.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
 
     Attributes
     ----------

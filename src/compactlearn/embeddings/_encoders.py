@@ -1,4 +1,4 @@
-"""What methods with a linear encoder of the labels share: V = (Y + 1 shift') O, decoder O'."""
+"""Base of methods with a linear encoder of the labels: V = (Y + 1 shift') O, decoder O'."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ OFFSETS = (Choice("mean", "none"),)
 
 @dataclass(frozen=True)
 class Problem:
-    """Which directions a method looks for."""
+    """Eigenproblem whose leading eigenvectors are the directions of a method."""
 
     matrix: Any  # of order M, an array or an operator
-    rank: int  # no more directions than this can exist
+    rank: int  # the largest number of directions
     shift: Array | None  # codes are (Y + 1 shift') O
     beta: float | None = None
     ridge: float | None = None
 
 
 class EncodesLabels(Embedding):
-    """Base of the methods that have codes for labels they have not met."""
+    """Base of the methods that can encode the labels of new rows."""
 
     def encode(self, Y: Any) -> Array:
         """Return the codes of labels, of shape (n_samples, n_label_components).
@@ -54,8 +54,8 @@ class EncodesLabels(Embedding):
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector, and where it had
-            names, lists of these if you like.
+            Labels, 0 or 1. After a fit to a vector of classes, such a vector; after a fit to names,
+            lists of names are accepted too.
         """
         check_is_fitted(self, "n_label_components_")
         labels = check_labels_to_encode(Y, self.offset_.shape[0], self._classes, self._names)
@@ -64,7 +64,7 @@ class EncodesLabels(Embedding):
 
     @abstractmethod
     def _encoded(self, labels: Any) -> Array:
-        """The codes of checked labels, a sparse matrix of ones."""
+        """Return the codes of checked labels, a sparse matrix of ones."""
 
 
 class Encoder(EncodesLabels):
@@ -84,7 +84,7 @@ class Encoder(EncodesLabels):
 
     @abstractmethod
     def _matrix(self, pair: Pair) -> Problem:
-        """The matrix of order M whose leading eigenvectors are the directions."""
+        """Return the problem of order M whose leading eigenvectors are the directions."""
 
     def solve(self, pair: Pair) -> Embedded:
         m = label_count(self.n_label_components, pair.n_right)
@@ -133,12 +133,12 @@ class Encoder(EncodesLabels):
 
 
 def with_constant(codes: Array, constant: Any) -> Array:
-    """Codes of labels, and what an encoder adds to each, if anything."""
+    """Return the codes of labels, with the shift of the encoder added if there is one."""
     return codes if constant is None else codes + host(constant)
 
 
 def _offset(pair: Pair, codes: Codes, kind: str) -> Array:
-    """Return what is added to scores: what the decoded codes lack of the labels' mean, or 0."""
+    """Return the offset of the scores: the labels' mean less that of the decoded codes, or 0."""
     if kind == "none":
         return np.zeros(pair.n_right)
     if codes.constant is not None:  # centred codes lack all of it
@@ -148,7 +148,7 @@ def _offset(pair: Pair, codes: Codes, kind: str) -> Array:
 
 
 def check_labels_to_encode(Y: Any, n_labels: int, classes: Any, names: list[str] | None) -> Any:
-    """Labels of the width known from fit, as a sparse matrix of ones."""
+    """Return labels as a sparse matrix of ones, with as many columns as in ``fit``."""
     n_rows = n_rows_of(Y) if isinstance(Y, Sized) or scipy.sparse.issparse(Y) else 0
     known = names or ()
     given = classes[0] if isinstance(classes, tuple) else classes

@@ -53,7 +53,7 @@ class FaIE(Embedding):
     offset : {"mean", "none"}, default="mean"
         "mean" lets scores have the labels' mean; "none" is the decoder as published.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
 
     Attributes
     ----------

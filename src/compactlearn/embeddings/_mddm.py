@@ -49,11 +49,11 @@ class MDDM(Embedding):
         t of the subspace variant: 0 is the projection variant, 1 makes the projected features
         exactly uncorrelated.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        What columns beyond the rank are, for the projection variant: none, the leading principal
-        directions of what is left over, those of Xc'Xc P (see :class:`CMLL`), or random ones. The
-        subspace variant takes "none" only.
+        Columns beyond the rank, for the projection variant: none, the leading principal directions
+        of the residual, those of Xc'Xc P (see :class:`CMLL`), or random ones. The subspace variant
+        accepts only "none".
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
     random_state : int, RandomState, Generator or None, default=None
         Seeds the completion "random".
 
@@ -182,7 +182,7 @@ n_features_in_, feature_names_in_
         return P if P.shape[1] else pair.left.some_direction()
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Up to d directions, and the dependence of those that have any.
+        """Return up to d directions, and the dependence of those that have any.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ n_features_in_, feature_names_in_
 
 
 def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
-    """Leading generalised eigenvectors of (Xc'YY'Xc, S) with S = t Xc'Xc + (1 - t) I.
+    """Return generalised eigenvectors of (Xc'YY'Xc, S) with S = t Xc'Xc + (1 - t) I.
 
     S is t times a ridge matrix of penalty (1 - t) / t, so that with A = S^-1 Xc'Y the eigenproblem
     is that of Y'Xc A (order M), which CPLST solves too, and P = A O w^(-1/2) are ridge

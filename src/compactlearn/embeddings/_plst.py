@@ -31,7 +31,7 @@ class PLST(Encoder):
         "mean" centres the labels, and the decoder adds their mean back. "none" is for comparison
         with programs that have no constant anywhere: labels are not centred, nothing is added.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
-        How the data are held; the answer is the same.
+        Form in which the data are processed; the result is the same for all of them.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Settings of a search, sorted by what can be shared.
+"""Settings of a search, sorted by the work that they share.
 
 What one solution serves (label and feature sizes, the learner's and the decoder's ridge) is
 *inner*; everything else is *outer*, and each combination of outer values is one group, with an
@@ -21,17 +21,17 @@ from compactlearn.embeddings._base import Embedding
 _SIZES = ("n_label_components", "n_feature_components", "label_ridge")
 
 Shape = tuple[int, int, int]  # rows, features, labels
-Single = tuple[int, CompactClassifier]  # a setting that has to be fitted by itself
+Single = tuple[int, CompactClassifier]  # a setting that has to be fitted separately
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A setting of what one solution serves; a size is None where nothing is cut."""
+    """Setting of the parameters that one solution serves; a size is None for the whole space."""
 
     index: int
     label_size: Any
     feature_size: Any
-    alpha: Any  # "auto" is a number on each fold
+    alpha: Any  # "auto" becomes a number on each fold
     label_ridge: float = 0.0
 
 
@@ -41,7 +41,7 @@ class Group:
 
     model: CompactClassifier
     embedding: Embedding
-    holding: tuple[Any, ...]  # groups with the same hold the data in the same way
+    fold_key: tuple[Any, ...]  # groups with equal keys share their folds
     shares_penalty: bool = False  # so that every penalty is a group of its own
     wanted: list[Wanted] = field(default_factory=list)
 
@@ -53,8 +53,8 @@ class Group:
         embedding = asked if model.alpha == "auto" else asked.sharing(model.alpha)
         maps = {name: value for name, value in outer.items() if name.startswith("feature_map")}
         traits = embedding.traits
-        way = (model.scale, repr(model.random_state), traits.solver, traits.needs_rows)
-        return cls(model, embedding, (_marked(maps), *way), asked.traits.shares_penalty)
+        key = (model.scale, repr(model.random_state), traits.solver, traits.needs_rows)
+        return cls(model, embedding, (_marked(maps), *key), asked.traits.shares_penalty)
 
     def add(self, index: int, inner: Mapping[str, Any]) -> None:
         """Add a setting."""
@@ -87,7 +87,7 @@ class Group:
         model, traits = self.model, self.embedding.traits
         if model.regressor is not None or model.decoder != "linear" or is_corrected(model):
             return False
-        # A penalty that is shared still is "auto", which is another on each fold.
+        # A shared penalty is still "auto" here, which has a different value on each fold.
         if traits.solved_alone or traits.shares_penalty:
             return False
         if not partial:
@@ -150,11 +150,11 @@ def sort_candidates(
     return [group for group in groups.values() if group.wanted], singles
 
 
-def held_alike(groups: Sequence[Group]) -> list[list[Group]]:
-    """Return groups that share the folds, together."""
+def sharing_folds(groups: Sequence[Group]) -> list[list[Group]]:
+    """Return the groups in lists whose members share their folds."""
     together: dict[Any, list[Group]] = {}
     for group in groups:
-        together.setdefault(group.holding, []).append(group)
+        together.setdefault(group.fold_key, []).append(group)
     return list(together.values())
 
 

@@ -25,27 +25,27 @@ from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search import Search
 from compactlearn.model_selection._search_data import SearchData, checked_scorer
 
-# Multiples of the penalty that alpha="auto" is. On 18 sets, in three units each, the best lies
-# within, but for one (flags) to which all large ones are alike.
+# Multiples of the value of alpha="auto". On 18 data sets, in three units each, the best penalty is
+# within this range, except on flags, where all large penalties score the same.
 MULTIPLES = tuple(np.logspace(-3, 2, 11).tolist())
 
 RATIOS = (0.1, 0.25, 0.5, 0.75, 1.0)
-COARSE_RATIOS = (0.25, 0.5, 1.0)  # of a long search, which has every other penalty too
+COARSE_RATIOS = (0.25, 0.5, 1.0)  # of a long search, which also has only every second penalty
 
-# Where five folds are estimated to take longer than this, one split has to do, in which a fifth of
-# the rows judges, and these are at least so many.
+# If five folds are estimated to take longer than this many seconds, one split is used, with a fifth
+# of the rows for validation, if these are at least so many rows.
 LARGE_SEARCH = 20.0
 JUDGES = 2_000
 
-# Where the best penalty is the first or last of the range, so many more are tried beyond it, and so
-# many again; each round costs as much as the search for one label size.
+# If the best penalty is the first or last of the range, FURTHER more are tried beyond it, in up to
+# ROUNDS rounds; each round costs as much as the search for one label size.
 FURTHER, ROUNDS = 4, 2
 
 SHORTLIST = 3  # settings of the linear decoder that the others are tried with
 AUTO_SHORTLIST = 1  # those that "auto" tries the logistic decoder with
 
-# Seconds that "auto" may spend on the logistic decoder, the last fit included: on all splits, and
-# where these would take longer on the first (bench/accuracy/decoder_choice.py).
+# Seconds that "auto" may spend on the logistic decoder, the last fit included: on all splits, or on
+# the first split if all would take longer (bench/accuracy/decoder_choice.py).
 AUTO_SECONDS_OF_ALL, AUTO_SECONDS = 10.0, 60.0
 
 DECODERS = ("linear", "learned", "logistic")
@@ -72,35 +72,35 @@ class CMLLClassifierCV(Search):
         Sizes of the label space as in :class:`CMLL`. "auto" is (0.1, 0.25, 0.5, 0.75, 1.0), or of
         more than 500 labels these shares of 500.
     completions : sequence of {"none", "variance", "krylov", "random"}, default=("krylov",)
-        What further feature components are. With "krylov" the size "auto" is twice that of the
-        label space: about as good as all the features.
+        Kinds of further feature components. With "krylov" the size "auto" is twice that of the
+        label space, which is about as good as all the features.
     decoders : "auto" or sequence of {"linear", "learned", "logistic"}, default="auto"
-        Others than "linear" are fitted one by one, to the three settings in which the linear
-        decoder is best. "auto" is "linear" and, in the best of its settings, "logistic": on all
-        splits where that is estimated to take ten seconds at most, the last fit included, and else
-        on the first, where it is judged by what it gains there. What would take more than a minute
-        is not tried, and a vector y has "linear" alone.
+        Decoders other than "linear" are fitted separately, in the three settings in which the
+        linear decoder is best. "auto" is "linear" and, in the best of its settings, "logistic". It
+        is tried on all splits if that is estimated to take at most ten seconds with the last fit,
+        and otherwise on the first split, where its gain decides. It is not tried if that would take
+        more than a minute, or if y is a vector.
     threshold : float, array, "f1", "per-label" or "cardinality", default="f1"
-        Of the classifier that is fitted at last; see :class:`CompactClassifier`.
+        Threshold of the final classifier; see :class:`CompactClassifier`.
     cv : "auto", int, splitter or iterable of splits, default="auto"
         An int is a shuffled, seeded K-fold, stratified where y is a vector, that keeps equal rows
-        (or the ``groups`` of ``fit``) in one fold. "auto" is 5; where that is estimated to take
-        more than 20 seconds and there are 10,000 rows or more, it is one shuffled, seeded split, in
-        which four fifths of the rows are learnt from, and "auto" sizes and penalties are fewer:
-        0.25, 0.5 and 1.0, and six.
+        (or the ``groups`` of ``fit``) in one fold. "auto" is 5; if that is estimated to take more
+        than 20 seconds and there are 10,000 rows or more, it is one shuffled, seeded split with
+        four fifths of the rows for training, and "auto" tries fewer sizes (0.25, 0.5 and 1.0) and
+        six penalties.
     scoring : str or scorer, default="average_precision"
         A name in ``compactlearn.metrics.METRICS``, or ``compactlearn.metrics.scorer(name, ...)``.
-        With a metric of labels and a tuned threshold every setting is fitted by itself.
+        With a metric of labels and a tuned threshold every setting is fitted separately.
     racing : bool, default=True
-        Whether only the best third of the settings, and at least five, goes on from one fold to the
+        Whether only the best third of the settings, and at least five, is kept from one fold to the
         next; on the first fold, if it is large, penalties are tried from the largest on until two
-        in a row have not been better. ``cv_results_`` has NaN for what was not tried; the best is
-        one that was tried on all.
+        in a row have not been better. ``cv_results_`` has NaN for folds on which a setting was not
+        tried; the best setting was tried on all folds.
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
-        Threads that work side by side; None is one, and leaves the cores to the BLAS (where that
-        pays: not up to some 1200 columns).
+        Number of threads; None is one, and leaves the cores to the BLAS (with more than about 1200
+        columns, where that is faster).
     random_state : int, RandomState or None, default=None
         Shuffles the folds; None is a fixed seed.
     verbose : int, default=0
@@ -111,8 +111,8 @@ class CMLLClassifierCV(Search):
     best_estimator_ : CMLLClassifier, fitted to all rows
     best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, n_distinct_, \
 search_time_, refit_time_, interrupted_
-        As in :class:`GridSearchMoments`. The mean score of a decoder that was tried on the first
-        split only is that of the linear decoder, and what it gained over that on this split.
+        As in :class:`GridSearchMoments`. The mean score of a decoder that was tried only on
+        the first split is that of the linear decoder plus its gain on this split.
     classes_, n_labels_, label_names_, n_features_in_, feature_names_in_, nbytes_, n_parameters_
         As in :class:`CMLLClassifier`.
 
@@ -255,7 +255,7 @@ search_time_, refit_time_, interrupted_
         outcome: Outcome,
         alphas: list[float],
     ) -> tuple[list[dict[str, Any]], Outcome]:
-        """Go on beyond the range of penalties while the best is the last that was tried."""
+        """Extend the range of penalties while the best is at one of its ends."""
         low, high = min(alphas), max(alphas)
         step = (high / low) ** (1 / (len(alphas) - 1)) if high > low else 10.0
         for _ in range(ROUNDS):
@@ -293,7 +293,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def _penalty_of(data: Data) -> float:
-    """What ``alpha="auto"`` is on these rows."""
+    """Return the value of ``alpha="auto"`` for these rows."""
     if isinstance(data, SummedData):
         total = data.total
         return penalty_of_columns(total.mean_left, np.diag(total.left_left), total.count)
@@ -303,13 +303,13 @@ def _penalty_of(data: Data) -> float:
 
 
 def _fit_seconds(data: Data, params: Mapping[str, Any], *, widened: bool = True) -> float:
-    """What finding the embedding and the ridge of a setting is estimated to take."""
+    """Return the estimated seconds of the embedding and the ridge of a setting."""
     least = min(seconds(Shape.of(data.X, data.Y), _demand(data, params)).values())
     return least + _widening_seconds(data, params) if widened else least
 
 
 def _widening_seconds(data: Data, params: Mapping[str, Any]) -> float:
-    """What directions beside those of the codes take of that."""
+    """Return the estimated seconds for the directions beyond those of the codes."""
     return widening_seconds(Shape.of(data.X, data.Y), _demand(data, params))
 
 
@@ -324,7 +324,7 @@ def _demand(data: Data, params: Mapping[str, Any]) -> Plan:
 
 
 def _logistic_seconds(data: Data, params: Mapping[str, Any], threshold: Any) -> float:
-    """What a fit with the logistic decoder is estimated to take, its threshold included."""
+    """Return the estimated seconds of a fit with the logistic decoder and its threshold."""
     (n_rows, n_features), n_labels = data.X.shape, data.Y.shape[1]
     sizes = CMLL(n_label_components=params["n_label_components"]).sizes(
         n_features, n_labels, n_features

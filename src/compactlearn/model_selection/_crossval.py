@@ -26,12 +26,12 @@ from compactlearn.metrics._judges import TOGETHER, Judge
 from compactlearn.model_selection._candidates import (
     Group,
     Single,
-    held_alike,
     largest_of,
+    sharing_folds,
     sort_candidates,
 )
 from compactlearn.model_selection._engine import SplitScores, scores_of
-from compactlearn.model_selection._folds import Fold, SummedData, hold_folds
+from compactlearn.model_selection._folds import Fold, SummedData, prepare_folds
 from compactlearn.model_selection._outcome import Outcome
 from compactlearn.model_selection._search_data import SearchData
 
@@ -53,12 +53,12 @@ def cross_validate_grid(
 ) -> Outcome:
     """Score every candidate on every split; more is better.
 
-    With ``racing`` only the best third of the settings, and at least ``FEWEST``, goes on from one
+    With ``racing`` only the best third of the settings, and at least ``FEWEST``, is kept from one
     split to the next; on the first, if it is large, penalties are tried from the largest on until
-    two in a row have not been better. Ctrl-C ends the search with what it has.
+    two in a row have not been better. Ctrl-C ends the search with the scores found so far.
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
-    # Of two classes the scores are taken from the boundary on, so it matters like labels.
+    # For two classes scores are relative to the threshold, so it matters as for labels.
     needs_labels = judges[0].judge.metric.needs == "labels" or problem.targets.kind == "binary"
     groups, singles = sort_candidates(
         estimator,
@@ -79,9 +79,9 @@ def cross_validate_grid(
     scores = np.full((len(candidates), n_splits), np.nan)
     going = np.ones(len(candidates), dtype=bool)
     distinct = [0] * n_splits
-    together = held_alike(groups)
-    held = [
-        hold_folds(
+    together = sharing_folds(groups)
+    prepared = [
+        prepare_folds(
             members[0].model,
             largest_of(members, problem.shape[2]),
             problem.data,
@@ -94,7 +94,7 @@ def cross_validate_grid(
     def tasks(number: int) -> Iterator[Task]:
         """Yield the work of a split, for the settings that are still going when it begins."""
         judge = judges[number]
-        for members, folds in zip(together, held, strict=True):
+        for members, folds in zip(together, prepared, strict=True):
             fold = next(folds)
             for group in members:
                 own = replace(group, wanted=[w for w in group.wanted if going[w.index]])
@@ -110,7 +110,7 @@ def cross_validate_grid(
     jobs = effective_n_jobs(n_jobs)
     alone = jobs > 1 or _is_small(problem.shape)
     interrupted = False
-    # Quiet, since each fold would repeat what the last fit says once.
+    # Quiet, since each fold would repeat the warnings of the last fit.
     with quiet(), blas_threads(1 if alone else None):
         try:
             for part in parts:
@@ -128,9 +128,10 @@ def cross_validate_grid(
 
 
 def _is_small(shape: tuple[int, int, int]) -> bool:
-    """Whether products are so small that threads of a BLAS cost more than they bring.
+    """Return whether products are too small to gain from threads of a BLAS.
 
-    Measured on two cores: without them half the time on llog and yeast, a third more on corel5k.
+    Measured on two cores: one thread takes half the time on llog and yeast, a third more on
+    corel5k.
     """
     _, n_features, n_labels = shape
     return n_features + n_labels <= 1200 and n_labels <= 256
@@ -140,7 +141,7 @@ def _drop_the_last(going: NDArray[np.bool_], scores: Array) -> None:
     """Leave the best third of those in the race, but no fewer than ``FEWEST``."""
     racers = np.flatnonzero(going)
     merits = Outcome(scores[racers], 0).merits
-    if not np.isfinite(merits).any():  # the metric is not defined on what was seen
+    if not np.isfinite(merits).any():  # the metric is not defined on these splits
         return
     kept = max(FEWEST, -(-racers.size // 3))
     going[racers[np.argsort(-merits, kind="stable")[kept:]]] = False
@@ -170,7 +171,7 @@ def _score_group(group: Group, fold: Fold, judge: FoldJudge, racing: bool) -> tu
 
 
 class _Falls:
-    """Settings not worth trying: all smaller penalties, once two in a row have not been better."""
+    """Settings to skip: all smaller penalties, after two in a row that have not been better."""
 
     def __init__(self, group: Group) -> None:
         self.skip: set[int] = set()
@@ -179,7 +180,7 @@ class _Falls:
         self.best: dict[str, tuple[float, int]] = {}
 
     def note(self, indices: Sequence[int], value: float) -> None:
-        """Take in what settings of one line reached; their penalties come in falling order."""
+        """Record the score of settings; penalties come in decreasing order."""
         for line in {self.line[index] for index in indices}:
             best, falls = self.best.get(line, (-np.inf, 0))
             self.best[line] = (value, 0) if value > best else (best, falls + 1)
@@ -206,18 +207,18 @@ def _score_single(
 
 
 def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values]]:
-    """Results as they come; a few tasks ahead at most, so that few folds are held at a time."""
+    """Yield results as they come; few tasks run ahead, so that few folds are in memory."""
     if n_jobs == 1:
         for task in tasks:
             checkpoint()
             yield task()
         return
     pending: set[Future[tuple[int, Values]]] = set()
-    # Threads, since the work is done by a BLAS and sorts that let go of the interpreter.
+    # Threads, since the BLAS and the sorts that do the work release the interpreter lock.
     with ThreadPoolExecutor(n_jobs) as pool:
         try:
             for task in tasks:
-                # In this context: a thread of the pool has one of its own, which is not quiet.
+                # In this context, which is quiet; a thread of the pool has its own.
                 pending.add(pool.submit(copy_context().run, task))
                 while len(pending) > n_jobs:
                     done, pending = wait(pending, return_when=FIRST_COMPLETED)
@@ -231,7 +232,7 @@ def _completed(tasks: Iterable[Task], n_jobs: int) -> Iterator[tuple[int, Values
 
 
 class FoldJudge:
-    """The metric on the validation rows of one split, whatever kind of labels they have."""
+    """Metric on the validation rows of one split, for every kind of labels."""
 
     def __init__(self, problem: SearchData, test: NDArray[np.intp]) -> None:
         self.kind = problem.targets.kind
@@ -248,9 +249,9 @@ class FoldJudge:
         )
 
     def of_scores(self, scores: Array, threshold: Any) -> Array:
-        """The metric of each of the scores (C, N, M) by the linear decoder."""
+        """Return the metric of each of the scores (C, N, M) of the linear decoder."""
         if self.kind == "binary":
-            # A threshold that is tuned belongs to the last fit; here it would change no ranking.
+            # A tuned threshold is found by the last fit; here it would change no ranking.
             boundary = 0.5 if isinstance(threshold, str) else float(np.ravel(threshold)[0])
             scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
             threshold = 0.0
@@ -260,7 +261,7 @@ class FoldJudge:
         return self.judge(scores, labels)
 
     def of_model(self, model: Any, X: Any) -> float:
-        """The metric of what a fitted classifier predicts."""
+        """Return the metric of the predictions of a fitted classifier."""
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         labels = None
         if self.kind == "multilabel":

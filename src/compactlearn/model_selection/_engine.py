@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class SplitScores:
-    """Scores of the rows asked about, and the settings they belong to.
+    """Scores of rows, and the settings they belong to.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class SplitScores:
     threshold : float or ndarray of shape (n_labels,)
         A label is predicted where its score is strictly above.
     n_features : int or None
-        How many columns the learner sees; None is all the features.
+        Number of columns that the learner is fitted to; None is all the features.
     n_codes : int or None
-        How many codes it predicts; None is the labels themselves.
+        Number of codes that it predicts; None is the labels themselves.
     """
 
     indices: list[int]
@@ -86,7 +86,7 @@ class _Solved:
         self.kept_codes: dict[float, Array] = {}
 
     def components(self, wanted: Wanted) -> int | None:
-        """The number of label components; None where labels are kept."""
+        """Return the number of label components; None if labels are kept."""
         size, name = wanted.label_size, "n_label_components"
         return component_count(size, self.pair.n_right, name, "labels", default_label_size)
 
@@ -121,7 +121,7 @@ class _Solved:
             yield from self._projected(result, members)
 
     def _by_penalty(self, wanted: list[Wanted]) -> Iterator[tuple[float, list[Wanted]]]:
-        """Settings with the same penalty, from the largest on, less those skipped by then."""
+        """Yield settings with the same penalty, from the largest on, without skipped ones."""
         for alpha in sorted({w.alpha for w in wanted}, reverse=True):
             group = [w for w in wanted if w.alpha == alpha and w.index not in self.skip]
             if group:
@@ -130,8 +130,9 @@ class _Solved:
     def _on_all_features(
         self, result: Embedded, nested: bool, wanted: list[Wanted]
     ) -> Iterator[SplitScores]:
-        """The learner sees everything: its decomposition is shared by all codes of the fold, and
-        its solution by codes that are nested.
+        """Yield the scores of a learner on all features.
+
+        All codes of the fold share its decomposition, and nested codes share its solution.
         """
         source = self.largest.codes if nested and self.largest is not None else result.codes
         path = None
@@ -151,7 +152,7 @@ class _Solved:
     def _projected(
         self, result: Embedded, members: list[tuple[Head, list[Wanted]]]
     ) -> Iterator[SplitScores]:
-        """Projections with the same head, and more and more columns beside it."""
+        """Yield the scores of projections that begin with the same columns."""
         P = members[0][0].columns
         assert P is not None
         extra = max(head.extra for head, _ in members)
@@ -210,7 +211,7 @@ class _Solved:
         wanted: list[Wanted],
         left_over: Array | None,
     ) -> Iterator[SplitScores]:
-        """Add what does not depend on the row, for each ridge of the decoder."""
+        """Add the constant part of the scores, for each ridge of the decoder."""
         mean = result.codes.total / self.pair.count
         W = result.decoder
         mean = mean if W is None else mean @ W

@@ -1,8 +1,8 @@
-"""Training parts and validation rows of a cross-validation, held as the engine needs them.
+"""Training parts and validation rows of a cross-validation, prepared for the engine.
 
 Where everything follows from second moments, the moments of each fold are summed in one pass over
 the rows, and those of a training part are the sum of the other folds'. Otherwise each training part
-is held by its rows, or by its kernel matrix.
+is stored as its rows, or as its kernel matrix.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ class Data:
 
     @cached_property
     def counted_rows(self) -> Indices | None:
-        """The rows that count; None where these are all."""
+        """Return the rows of positive weight with a known label; None if these are all rows."""
         counts = np.ones(self.X.shape[0], dtype=bool) if self.weights is None else self.weights > 0
         if self.unknown is not None:
             counts &= np.diff(self.unknown.indptr) < self.unknown.shape[1]
         return None if counts.all() else np.flatnonzero(counts)
 
     def counted(self) -> tuple[Any, Any, Array | None]:
-        """Features, labels and weights of the rows that count."""
+        """Return features, labels and weights of the rows that count."""
         rows = self.counted_rows
         if rows is None:
             return self.X, self.Y, self.weights
@@ -83,7 +83,7 @@ class Data:
         return reduced if units is None else scale_columns(reduced, 1 / units)
 
     def counted_unknown(self) -> Any:
-        """The marks of unknown labels in the rows that count, or None."""
+        """Return the marks of unknown labels in the rows that count, or None."""
         if self.unknown is None:
             return None
         rows = self.counted_rows
@@ -92,9 +92,9 @@ class Data:
 
 @dataclass(frozen=True)
 class SummedData(Data):
-    """Rows that judge, and of all the others, which are elsewhere, the sums that are learnt from.
+    """Validation rows in memory, and sums over the training rows, which are stored elsewhere.
 
-    A split has the places of its validation rows among those that judge, and no training rows.
+    A split has the positions of its validation rows in ``X``, and no training rows.
     """
 
     training: tuple[Moments, ...] = field(kw_only=True)  # of each split
@@ -102,7 +102,7 @@ class SummedData(Data):
 
 
 class Fold:
-    """One training part, as a pair of blocks, and the validation rows as that pair knows them."""
+    """Training part as a pair of blocks, and the validation rows in the features of the pair."""
 
     def __init__(self, number: int, pair: Pair, rows: Any) -> None:
         self.number, self.pair, self.rows = number, pair, rows
@@ -111,8 +111,7 @@ class Fold:
 
     @cached_property
     def with_origin(self) -> Fold:
-        """The same with one row more, the last, whose features are 0: its score is what does not
-        depend on the row."""
+        """Return the fold with a last row of zeros added, whose score is the constant part."""
         origin = zeros_on_device_of((1, self.rows.shape[1]), self.rows)
         if sparse.issparse(self.rows):
             rows = sparse.vstack([self.rows, sparse.csr_array(origin)], format="csr")
@@ -121,30 +120,34 @@ class Fold:
         return Fold(self.number, self.pair, rows)
 
     def constant_left_over(self, alpha: float) -> Array:
-        """What a ridge on all the features leaves over of the constant 1 without an intercept; the
-        same for every method of the fold."""
+        """Return the residual of the constant 1 after a ridge without intercept on all features.
+
+        It is the same for every method of the fold.
+        """
         if alpha not in self._left_over:
             self._left_over[alpha] = constant_left_over(self.pair, None, alpha, self.rows)
         return self._left_over[alpha]
 
     def on_path(self, path: LearnedPath) -> RowsOnPath:
-        """The validation rows on a path over all the features, whose coordinates are shared by
-        every code: they depend on the features alone."""
+        """Return the validation rows on a path over all the features.
+
+        Their coordinates depend on the features alone, so all codes share them.
+        """
         if self._coordinates is None:
             self._coordinates = RowsOnPath.of(path, self.rows).rows
         return RowsOnPath(path.spectrum, path.inside, self._coordinates)
 
 
-def hold_folds(
+def prepare_folds(
     model: CompactClassifier,
     embedding: Embedding,
     data: Data,
     splits: Sequence[Split],
     n_solutions: int = 1,
 ) -> Iterator[Fold]:
-    """The folds one after the other, for an embedding with the largest sizes that are wanted.
+    """Yield the folds in turn, for an embedding with the largest sizes of all settings.
 
-    ``n_solutions`` is how many eigenproblems each will have to serve.
+    ``n_solutions`` is the number of eigenproblems to solve on each.
     """
     if isinstance(data, SummedData):
         _refuse_without_rows(model, embedding)
@@ -168,17 +171,17 @@ def hold_folds(
         yield _fold(number, training, data.held_out_rows(train, test))
 
 
-def hold_split(
+def prepare_split(
     model: CompactClassifier, embedding: Embedding, train: Data, rows: Any, n_solutions: int = 1
 ) -> Fold:
-    """One training part, given by itself, and other ``rows`` of features to be scored."""
+    """Return the fold of one training part and other ``rows`` of features to be scored."""
     if _from_moments(model, embedding, train, 1, n_solutions):
         return _fold(0, prepare_moments(model, _moments(train)), rows)
     return _fold(0, prepare(model, clone(embedding), *train.counted()), rows)
 
 
 def _refuse_without_rows(model: CompactClassifier, embedding: Embedding) -> None:
-    """Refuse what cannot be learnt from sums of training rows."""
+    """Raise ValueError for what cannot be learnt from sums of training rows."""
     refuse_sums(embedding)
     if model.feature_map is not None:
         raise ValueError(
@@ -203,9 +206,9 @@ def _from_moments(
     n_folds: int,
     n_solutions: int,
 ) -> bool:
-    """Whether moments serve: they are asked for, or the fastest for so many solutions.
+    """Return whether to use moments: on request, or if fastest for so many solutions.
 
-    Labels that are unknown are completed from rows, for each training part anew.
+    Unknown labels are completed from rows, for each training part separately.
     """
     rows = model.feature_map is not None or data.unknown is not None
     if rows or embedding.traits.needs_rows:

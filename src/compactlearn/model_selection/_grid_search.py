@@ -14,9 +14,9 @@ from compactlearn.model_selection._search_data import SearchData
 class GridSearchMoments(Search):
     """Search over a grid of parameters of a classifier of this package, by k-fold cross-validation.
 
-    What :class:`sklearn.model_selection.GridSearchCV` does, with the same attributes, in a small
-    part of the time: folds are held as second moments, and one decomposition serves all sizes and
-    penalties. The scores are those of separate fits.
+    It does the work of :class:`sklearn.model_selection.GridSearchCV`, with the same attributes, in
+    a small part of the time: folds are stored as second moments, and one decomposition serves all
+    sizes and penalties. The scores are those of separate fits.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ class GridSearchMoments(Search):
     refit : bool, default=True
         Whether to fit the best setting to all rows.
     n_jobs : int or None, default=None
-        Threads that work side by side; None is one, and leaves the cores to the BLAS (where that
-        pays: not up to some 1200 columns).
+        Number of threads; None is one, and leaves the cores to the BLAS (with more than about 1200
+        columns, where that is faster).
     random_state : int, RandomState or None, default=None
         Shuffles the folds; None is a fixed seed.
     verbose : int, default=0

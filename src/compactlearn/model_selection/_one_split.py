@@ -16,12 +16,12 @@ from compactlearn.core._validation import check_features
 from compactlearn.model_selection._candidates import (
     Group,
     Single,
-    held_alike,
     largest_of,
+    sharing_folds,
     sort_candidates,
 )
 from compactlearn.model_selection._engine import SplitScores, scores_of
-from compactlearn.model_selection._folds import Data, hold_split
+from compactlearn.model_selection._folds import Data, prepare_split
 
 __all__ = ["scores_on_split"]
 
@@ -34,12 +34,12 @@ def scores_on_split(
     X_test: Any,
     device: str | None = None,
 ) -> Iterator[SplitScores]:
-    """The scores of ``X_test`` for every candidate, as separate fits to the training rows give.
+    """Yield the scores of ``X_test`` for every candidate; they equal those of separate fits.
 
     Parameters
     ----------
     estimator : CompactClassifier or CMLLClassifier
-        What is fitted, with the parameters of each candidate.
+        Classifier that is fitted with the parameters of each candidate.
     candidates : sequence of dict
         Parameters of the estimator, as in ``GridSearchMoments``.
     X_train, X_test : array-like or sparse matrix, (n_train, n_features) and (n_rows, n_features)
@@ -85,12 +85,12 @@ def _scores(
     rows: Any,
     device: str | None,
 ) -> Iterator[SplitScores]:
-    held, seen = train, rows
+    known, scored = train, rows
     if device is not None and groups:
-        held, seen = replace(train, X=to_device(train.X, device)), to_device(rows, device)
-    for members in held_alike(groups):
+        known, scored = replace(train, X=to_device(train.X, device)), to_device(rows, device)
+    for members in sharing_folds(groups):
         largest = largest_of(members, train.Y.shape[1])
-        fold = hold_split(members[0].model, largest, held, seen, len(members))
+        fold = prepare_split(members[0].model, largest, known, scored, len(members))
         for group in members:
             for part in scores_of(group, fold):
                 yield replace(part, scores=host(part.scores))

@@ -1,4 +1,4 @@
-"""What a search found: the scores of its settings, and the table of results."""
+"""Result of a search: the scores of its settings, and the table of results."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search found."""
+    """Scores of the settings of a search on its splits."""
 
     scores: Array  # (n_candidates, n_splits), NaN where it did not get there
     n_distinct: int  # settings that differ in their scores on some fold
     interrupted: bool = False
-    partners: Mapping[int, int] = field(default_factory=dict)  # what some are a variation of
+    partners: Mapping[int, int] = field(default_factory=dict)  # the setting that another varies
 
     @property
     def reached(self) -> NDArray[np.intp]:
-        """(n_candidates,) on how many splits each has a score."""
+        """Return the number of splits on which each candidate has a score."""
         return np.sum(~np.isnan(self.scores), axis=1)
 
     @property
     def means(self) -> Array:
-        """(n_candidates,) mean over the splits with a score; NaN where there is none.
+        """Return the mean score of each candidate over its splits; NaN if it has none.
 
-        A variation of another setting that was tried on fewer splits than that has the mean of the
-        other, and what it gained over it on those: splits differ more than settings do.
+        A variation that was tried on fewer splits than its partner has the mean of the partner
+        plus its mean gain on the common splits, since splits differ more than settings do.
         """
         total = np.where(np.isnan(self.scores), 0.0, self.scores).sum(axis=1)
         means = np.divide(
@@ -46,7 +46,7 @@ class Outcome:
 
     @property
     def _varied(self) -> dict[int, int]:
-        """The variations that were tried on fewer splits, all of them such that the other was."""
+        """Return the variations that were tried on a proper subset of their partner's splits."""
         known = ~np.isnan(self.scores)
         return {
             place: other
@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def merits(self) -> Array:
-        """What settings are ranked by: the mean, of those that were tried on most splits."""
+        """Return the means that rank the settings; -inf unless tried on the most splits."""
         most, counted = self.reached.max(initial=0), self.reached.copy()
         for place, other in self._varied.items():
             counted[place] = counted[other]
@@ -64,8 +64,7 @@ class Outcome:
 
     @classmethod
     def joined(cls, *stages: Outcome) -> Outcome:
-        """The results of several stages as those of one search; a later one may have tried the
-        first splits only."""
+        """Join the results of several stages; later stages may have fewer splits."""
         n_splits = max(stage.scores.shape[1] for stage in stages)
         parts = []
         for stage in stages:
@@ -81,8 +80,11 @@ class Outcome:
 def results_table(
     problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
 ) -> dict[str, Any]:
-    """One entry per setting, in the columns of scikit-learn's searches, and for each split the
-    number of labels that its training or its validation rows have no example of."""
+    """Return ``cv_results_``: one entry per setting, in the columns of scikit-learn's searches.
+
+    For each split there are also the numbers of labels without an example among its training and
+    among its validation rows.
+    """
     scores, mean, merits = outcome.scores, outcome.means, outcome.merits
     reached = np.maximum(outcome.reached, 1)
     own = np.where(np.isnan(scores), 0.0, scores).sum(axis=1) / reached

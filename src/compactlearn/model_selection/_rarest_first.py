@@ -49,14 +49,14 @@ class Units:
         return int(self.sizes.sum())
 
     def reordered(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Units:
-        """The same units and columns in another order."""
+        """Return the same units and columns in another order."""
         counts = self.counts[rows][:, columns]
         counts.sort_indices()
         return Units(counts, self.sizes[rows])
 
 
 def make_units(matrix: Any, member: NDArray[np.intp] | None, order: int) -> Units:
-    """Units of a label matrix: its rows, or the groups that ``member`` numbers.
+    """Return the units of a label matrix: its rows, or the groups that ``member`` numbers.
 
     >>> units = make_units(scipy.sparse.csr_array([[1, 1], [0, 1], [1, 1]]), np.array([0, 0, 1]), 2)
     >>> units.counts.toarray()  # two labels, and then their pair
@@ -162,7 +162,7 @@ def place(
     step: int,
     ties: NDArray[np.intp],
 ) -> Folds:
-    """Folds of all units that have one label.
+    """Return the folds of all units that have one label.
 
     ``amounts`` says how often each has it; each takes ``step`` times that from the desire of its
     fold, and its size from the room.
@@ -195,33 +195,33 @@ def place(
 def fill(
     desire: Integers, room: Integers, count: int, step: int, ties: NDArray[np.intp]
 ) -> Integers:
-    """How many of ``count`` single rows each fold takes, none more than its room.
+    """Return how many of ``count`` single rows each fold gets, none more than its room.
 
     >>> fill(np.array([8, 4, 0]), np.array([9, 9, 9]), 4, 3, np.arange(3))
     array([3, 1, 0])
     >>> fill(np.array([8, 4, 0]), np.array([1, 9, 9]), 4, 3, np.arange(3))
     array([1, 2, 1])
     """
-    taken = np.zeros_like(room)
+    filled = np.zeros_like(room)
     free = np.flatnonzero(room > 0)
     while count:
         share = _level(desire[free], room[free], count, step, ties[free])
         over = share > room[free]
         if not over.any():
-            taken[free] = share
+            filled[free] = share
             break
         # With those out, the others' shares only grow: a fold found too full stays so.
         full = free[over]
-        taken[full] = room[full]
+        filled[full] = room[full]
         count -= int(room[full].sum())
         free = free[~over]
-    return taken
+    return filled
 
 
 def _level(
     desire: Integers, room: Integers, count: int, step: int, ties: NDArray[np.intp]
 ) -> Integers:
-    """Shares by always serving the largest desire, which drops by ``step`` each time.
+    """Return shares that always serve the largest desire, which drops by ``step`` each time.
 
     The level L at which sum(max(0, desire - L)) = count * step is rounded up to an integer. Then
     every desire that stays above it is served for certain, and fewer rows than folds above the
@@ -238,7 +238,7 @@ def _level(
 
 
 def spread(shares: Integers) -> Folds:
-    """Folds in a sequence with the given shares, each as evenly along it as can be.
+    """Return a sequence of folds with the given shares, each spread as evenly as possible.
 
     >>> spread(np.array([1, 4])).tolist()
     [1, 1, 0, 1, 1]

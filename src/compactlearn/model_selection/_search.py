@@ -1,4 +1,4 @@
-"""What the searches have in common: cross-validation, the table, the refit and predictions."""
+"""Base of the searches: cross-validation, the table of results, the refit and predictions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Array = NDArray[np.float64]
 def _gives_probabilities(search: Search) -> None:
     fitted = getattr(search, "best_estimator_", None)
     if fitted is None and hasattr(search, "best_index_"):
-        search._best()  # says that there is none
+        search._best()  # raises the error with the reason
     if not hasattr(search._template() if fitted is None else fitted, "predict_proba"):
         which = "its estimator, as yet not fitted," if fitted is None else "the best one found"
         raise AttributeError(
@@ -53,7 +53,7 @@ class Search(
     ClassifierMixin,
     BaseEstimator,
 ):
-    """Base of the searches: splits, scores, the table, the refit, and what it then predicts."""
+    """Base of the searches: splits, scores, the table, the refit and predictions."""
 
     scoring: Any
     cv: Any
@@ -73,7 +73,7 @@ class Search(
 
     @abstractmethod
     def _template(self) -> CompactClassifier:
-        """The classifier, with everything that is not searched for."""
+        """Return the classifier with all parameters that are not searched."""
 
     @abstractmethod
     def _run(self, problem: SearchData) -> None:
@@ -118,7 +118,7 @@ class Search(
                 problem = read_rows(self, self._cv, X, y, sample_weight, groups, sep, unknown)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
-            model = clone(self._template())  # what every fit would refuse is refused at once
+            model = clone(self._template())  # raises errors of every fit before the search
             model.make_embedding()
             LabelSpace.of(targets).given_threshold(model.threshold, model.decoder)
             self._run(problem)
@@ -140,7 +140,7 @@ class Search(
         return self
 
     def _cv(self, data: Data | None, kind: str) -> Any:
-        """A number of folds, a splitter or splits; there are no data here if rows are on Dask."""
+        """Return a number of folds, a splitter or splits; ``data`` is None for rows on Dask."""
         return self.cv
 
     def _score(self, problem: SearchData, candidates: Sequence[Mapping[str, Any]]) -> Outcome:
@@ -161,7 +161,7 @@ class Search(
     def _keep(
         self, problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
     ) -> None:
-        """The table of results, and the best of them."""
+        """Store the table of results, and the best of them."""
         reached, merits = outcome.reached, outcome.merits
         if outcome.interrupted:
             if not reached.any():
@@ -169,7 +169,7 @@ class Search(
             warn_user(
                 f"The search was interrupted: {int(np.sum(reached == self.n_splits_))} of "
                 f"{len(candidates)} settings were tried on all {self.n_splits_} splits. The best "
-                "of those tried on most splits is taken."
+                "of those tried on most splits is selected."
             )
         if not reached.any():
             raise ValueError(
@@ -183,7 +183,7 @@ class Search(
         self.cv_results_ = results_table(problem, candidates, outcome)
 
     def _final_params(self) -> dict[str, Any]:
-        """The best setting, and what is decided only once it is known."""
+        """Return the best setting, and parameters that depend on it."""
         return self.best_params_
 
     # ---- what the best predicts ---------------------------------------------------------------
@@ -286,7 +286,7 @@ class Search(
 
     @property
     def n_parameters_(self) -> int:
-        """How many numbers the best classifier must keep to predict."""
+        """Return the number of parameters that the best classifier stores to predict."""
         return self._best().n_parameters_
 
     def __sklearn_tags__(self) -> Tags:

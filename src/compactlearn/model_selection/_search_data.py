@@ -1,4 +1,4 @@
-"""The data of a search: checked rows, their labels, splits and the metric."""
+"""Data of a search: checked rows, their labels, splits and the metric."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 
 class Searching(Protocol):
-    """The parameters of a search that its data depend on."""
+    """Parameters of a search that its data depend on."""
 
     cv: Any
     scoring: Any
@@ -34,9 +34,9 @@ class Searching(Protocol):
 
 @dataclass(frozen=True)
 class SearchData:
-    """Data, checked and as they came, and how they are split and judged."""
+    """Data of a search as passed and as checked, its splits and its metric."""
 
-    X: Any  # as it came, for fits of single settings
+    X: Any  # as passed, for fits of single settings
     y: Any
     data: Data
     targets: Targets
@@ -47,11 +47,11 @@ class SearchData:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Rows, features and labels."""
+        """Return the numbers of rows, features and labels."""
         return (*self.data.X.shape, self.data.Y.shape[1])
 
     def present(self, number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which labels the training rows of a split have, and which its validation rows."""
+        """Return masks of the labels that the training and the validation rows of a split have."""
         train, test = self.splits[number]
         judged = _column_sums(self.data.Y[test]) > 0
         if isinstance(self.data, SummedData):
@@ -73,7 +73,7 @@ def read_rows(
     sep: str | None,
     unknown: Any = None,
 ) -> SearchData:
-    """Return what the ``fit`` of a search was given, checked and divided into folds.
+    """Check the arguments of the ``fit`` of a search, and divide the rows into folds.
 
     ``choose_cv`` returns the user's ``cv`` or one of the search's own, for these data.
     """
@@ -86,7 +86,7 @@ def read_rows(
     if read:
         y = targets  # read once, for all the fits
     weights = check_weights(sample_weight, X.shape[0])
-    rows_that_count(targets, weights)  # refuses where there are none
+    rows_that_count(targets, weights)  # raises ValueError if there are none
     data = Data(X, targets.matrix, weights, targets.unknown)
     to_split = targets.matrix if read else y
     cv = choose_cv(data, targets.kind)
@@ -181,7 +181,7 @@ def _splits(
 
 
 def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:
-    """Refuse what ``fit`` would: a training part with a single class."""
+    """Raise ValueError, as ``fit`` does, for a training part with a single class."""
     classes = np.asarray(y)
     for number, (train, _) in enumerate(splits):
         if (classes[train] == classes[train[0]]).all():
@@ -192,7 +192,7 @@ def _refuse_one_class(splits: Sequence[Split], y: Any) -> None:
 
 
 def _refuse_uncounted(data: Data, splits: Sequence[Split]) -> None:
-    """Refuse what ``fit`` would: a training part of which no row counts."""
+    """Raise ValueError, as ``fit`` does, for a training part of which no row counts."""
     if data.counted_rows is None:
         return
     for train, _ in splits:

@@ -46,7 +46,7 @@ _SHARE = (Nothing(), Real(0, 1, open_low=True, open_high=True), Integer(1))
 class _Stratified:
     """Base of stratified folds and random splits."""
 
-    # scikit-learn's metadata routing then hands groups on without being asked to.
+    # With this, scikit-learn's metadata routing passes groups on by default.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     n_splits: Any
@@ -128,7 +128,7 @@ class IterativeStratification(_Stratified, BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Indices of the training and test rows of each fold, ascending.
+        """Yield the indices of the training and test rows of each fold, ascending.
 
         Parameters
         ----------
@@ -170,8 +170,8 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
     n_splits : int, default=10
         Number of splits, each drawn anew.
     test_size, train_size : float, int or None, default=None
-        Fraction or number of rows. Where one is None it is what the other leaves; where both are,
-        the test part is a tenth. Where they leave rows over, those are in neither part.
+        Fraction or number of rows. If one is None it has all rows that are not in the other; if
+        both are None, the test part is a tenth. Remaining rows are in neither part.
     order : {1, 2}, default=1
         What is balanced: labels, or labels and the pairs of labels that rows have in common.
     random_state : int, RandomState, Generator or None, default=None
@@ -216,19 +216,8 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
         )
         self.order = order
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of splits; the arguments are there for scikit-learn's sake.
-
-        Parameters
-        ----------
-        X, y, groups : object, optional
-            Not used; there for compatibility with scikit-learn.
-        """
-        check_parameters(self, {"n_splits": self._constraints["n_splits"]})
-        return int(self.n_splits)
-
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Indices of the training and test rows of each split, in random order.
+        """Yield the indices of the training and test rows of each split, in random order.
 
         Parameters
         ----------
@@ -259,7 +248,7 @@ class IterativeStratifiedShuffleSplit(_Stratified, BaseShuffleSplit):
 
 
 def part_sizes(n_rows: int, train: Any, test: Any, owner: str) -> tuple[int, int]:
-    """Rows for training and for testing; test rows round up, as in scikit-learn's ShuffleSplit.
+    """Return the numbers of training and test rows; the latter round up as in scikit-learn.
 
     >>> part_sizes(25, None, None, "split"), part_sizes(25, None, 0.3, "split")
     ((22, 3), (17, 8))
@@ -291,7 +280,7 @@ def _rows(share: Any, n_rows: int, rounded: Any) -> int:
 def _read(
     X: Any, y: Any, groups: Any, order: int, owner: str
 ) -> tuple[Units, NDArray[np.intp] | None]:
-    """Return what is to be dealt, and the group of each row where there are any."""
+    """Return the units to distribute, and the group of each row if there are groups."""
     n_rows = 0 if y is None else n_rows_of(y if X is None else X)
     matrix = check_targets(y, n_rows, owner=f"{owner}.split").matrix
     groups, member = check_groups(groups, n_rows), None
@@ -310,7 +299,7 @@ def _read(
 def _stratify(
     units: Units, weights: Integers, quotas: Integers, rng: np.random.RandomState | None
 ) -> Folds:
-    """A fold for each unit, dealt in random order where there is a generator."""
+    """Return a fold for each unit; units are dealt in random order if there is a generator."""
     n_units, n_columns = units.counts.shape
     order = np.arange(n_units)
     if rng is not None:

@@ -1,4 +1,4 @@
-"""Swaps between folds that bring the counts of labels nearer to what they should be.
+"""Swaps between folds that bring the counts of labels nearer to their shares.
 
 The objective is F = sum over folds f and columns l of e_fl^2, where e is the count less the share
 that the fold should have; the size of a fold is one more column. If units with counts p and q
@@ -36,7 +36,7 @@ _PAIRS_OF_FOLDS = 100
 
 @dataclass(frozen=True)
 class _Side:
-    """Candidates of one fold; in their counts a row of zeros, the unit of nothing, stands last."""
+    """Candidates of one fold; the last row of their counts is zero, for moves of one unit."""
 
     units: NDArray[np.intp]
     counts: Any  # csr_array (len(units) + 1, n_columns)
@@ -44,7 +44,7 @@ class _Side:
 
 
 def improve(fold: Folds, units: Units, weights: Integers) -> Folds:
-    """Swap units, and move groups, until no candidate lowers F; the folds after that.
+    """Swap units, and move groups, until no candidate lowers F; return the new folds.
 
     Single rows only change places, so that the sizes of folds stay.
     """
@@ -67,7 +67,7 @@ def improve(fold: Folds, units: Units, weights: Integers) -> Folds:
 
 
 def _excess(fold: Folds, counts: Any, weights: Integers) -> Array:
-    """The excess e (n_folds, n_columns): the counts of each fold less its share."""
+    """Return the excess e (n_folds, n_columns): the counts of each fold less its share."""
     n = len(fold)
     sums = scipy.sparse.csr_array((np.ones(n), (fold, np.arange(n))), shape=(len(weights), n))
     total = np.asarray(counts.sum(axis=0)).ravel()
@@ -75,7 +75,7 @@ def _excess(fold: Folds, counts: Any, weights: Integers) -> Array:
 
 
 def _uneven(excess: Array, step: float) -> list[tuple[int, int]]:
-    """Pairs of folds between which a swap could gain, the most promising first."""
+    """Return the pairs of folds between which a swap could gain, the most promising first."""
     first, second = np.triu_indices(len(excess), 1)
     gains = np.concatenate(
         [
@@ -88,7 +88,7 @@ def _uneven(excess: Array, step: float) -> list[tuple[int, int]]:
 
 
 def _side(fold: Folds, counts: Any, squares: Array, pull: Array, a: int, b: int) -> _Side:
-    """Candidates of fold a: those that would best go to fold b if they went alone."""
+    """Return the units of fold a whose single move to fold b would lower F most."""
     members = np.flatnonzero(fold == a)
     if len(members) > _CANDIDATES:
         change = pull[members, b] - pull[members, a] + squares[members]  # p'v + |p|^2
@@ -101,7 +101,7 @@ def _side(fold: Folds, counts: Any, squares: Array, pull: Array, a: int, b: int)
 
 
 def _least(values: Array, count: int) -> NDArray[np.intp]:
-    """Places of the least values; of equal ones the first, which argpartition would not promise.
+    """Return the positions of the least values; the first of equal ones, unlike argpartition.
 
     >>> _least(np.array([3.0, 1.0, 3.0, 2.0, 3.0]), 3).tolist()
     [1, 3, 0]
@@ -112,7 +112,7 @@ def _least(values: Array, count: int) -> NDArray[np.intp]:
 
 
 def _distances(sides: list[_Side], step: float, *, may_move: bool) -> Array:
-    """|p - q|^2 of all pairs of candidates, and infinity for pairs that may not change places."""
+    """Return |p - q|^2 of all pairs of candidates; infinity for pairs that may not be swapped."""
     one, other = sides
     products = (one.counts @ other.counts.T).toarray()
     distance = one.squares[:, None] + other.squares - 2 * step * products

@@ -25,7 +25,7 @@ _SAMPLED = 64  # rows of a block that its digest is made of
 
 @dataclass(frozen=True)
 class Columns:
-    """What every block must have: the columns of the first one."""
+    """Columns of the first block, which every block must have."""
 
     n_features: int
     n_labels: int
@@ -35,7 +35,7 @@ class Columns:
 
     @classmethod
     def of(cls, given: Any, index: int = 0) -> Columns:
-        """Those of a block as it came."""
+        """Return the columns of a block as passed."""
         X, Y, _ = parts_of(given, index)
         return cls(
             _n_columns(X, index, "X"),
@@ -46,9 +46,9 @@ class Columns:
         )
 
     def check(self, given: Any, index: int, start: int) -> Block:
-        """Return a block ``(X, Y)`` or ``(X, Y, sample_weight)`` as it came, checked.
+        """Check a block ``(X, Y)`` or ``(X, Y, sample_weight)`` as passed, and return it.
 
-        Errors name the block by its ``index``; ``start`` rows are in those before.
+        Errors name the block by its ``index``; ``start`` is the number of rows before it.
         """
         X, Y, weights = parts_of(given, index)
         with _in_block(index):
@@ -75,7 +75,7 @@ class Columns:
 
 
 def parts_of(given: Any, index: int) -> tuple[Any, Any, Any]:
-    """Return X, Y and weights of a block as it came."""
+    """Return X, Y and weights of a block as passed."""
     if not isinstance(given, tuple | list) or len(given) not in (2, 3):
         size = f" of {len(given)}" if isinstance(given, tuple | list) else ""
         raise TypeError(
@@ -87,7 +87,7 @@ def parts_of(given: Any, index: int) -> tuple[Any, Any, Any]:
 
 
 def n_rows_of(given: Any, index: int) -> int:
-    """Return how many rows a block has, as far as it says so itself."""
+    """Return the number of rows of a block, by its shape or length."""
     X = parts_of(given, index)[0]
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
@@ -112,8 +112,7 @@ def _numbers(matrix: Any, rows: Any) -> tuple[Any, ...]:
     if scipy.sparse.issparse(matrix):
         some = scipy.sparse.csr_array(matrix)[rows]
         return some.data.astype(np.float64), some.indices.astype(np.int64), some.indptr
-    taken = matrix.iloc[rows] if hasattr(matrix, "iloc") else np.asarray(matrix)[rows]
-    array = np.asarray(taken)
+    array = np.asarray(matrix.iloc[rows] if hasattr(matrix, "iloc") else np.asarray(matrix)[rows])
     return (array.astype(np.float64) if array.dtype.kind in "biuf" else array.astype(str),)
 
 
@@ -188,7 +187,7 @@ def _labels(Y: Any, n_rows: int) -> Any:
 
 
 def block_weights(given: Any, n_rows: int) -> Array | None:
-    """Return checked weights; those of one block of many may all be 0."""
+    """Return checked weights; in a single block all weights may be 0."""
     if given is None:
         return None
     weights = np.asarray(given, dtype=np.float64)

@@ -2,8 +2,8 @@
 
 A checkpoint is a folder with one safetensors file for each pass: the sum so far, how many blocks
 are in it, and a digest of each. Files are written whole or not at all, checked when they are read,
-and nothing in them is executed. As every step between the passes is the same again, so is the
-result, to the bit.
+and nothing in them is executed. All steps between the passes are repeated exactly, so a resumed fit
+has the same bits.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._passes import ColumnSums
 from compactlearn.linalg._row_source import Rows
 
-EVERY = 60.0  # seconds between two writings of a pass that goes on
+EVERY = 60.0  # seconds between two writings during a pass
 
 _FORMAT = "compactlearn checkpoint"
 _TYPES = {type_.__name__: type_ for type_ in (Moments, Apart, Rows, ColumnSums)}
@@ -35,7 +35,7 @@ _TYPES = {type_.__name__: type_ for type_ in (Moments, Apart, Rows, ColumnSums)}
 
 @dataclass
 class PassState:
-    """Where a pass stands."""
+    """Progress of a pass: the sum so far, and the blocks in it."""
 
     value: Any = None
     n_blocks: int = 0
@@ -45,10 +45,9 @@ class PassState:
 
 
 class Checkpoint:
-    """A folder that a fit's passes are kept in.
+    """Folder in which the passes of a fit are stored.
 
-    ``job`` says what is fitted: names and texts, all of which must be those of the fit that the
-    folder is of.
+    ``job`` describes the fit; it must equal the description in the files of the folder.
     """
 
     def __init__(self, path: str | os.PathLike[str], job: dict[str, str]) -> None:
@@ -60,13 +59,12 @@ class Checkpoint:
                 "another path."
             )
         self.path.mkdir(parents=True, exist_ok=True)
-        self._files: list[Path] = []
 
     def _file(self, number: int) -> Path:
         return self.path / f"pass-{number:03}.safetensors"
 
     def read(self, number: int) -> PassState | None:
-        """Where the pass of that number stood; None where it had not begun."""
+        """Return the stored state of a pass; None if it had not begun."""
         file = self._file(number)
         clear_leftovers(file)
         if not file.exists():
@@ -101,7 +99,7 @@ class Checkpoint:
                 )
 
     def write(self, number: int, state: PassState, *, now: bool = False) -> None:
-        """Keep where a pass stands, if it is time to, or ``now``."""
+        """Store the state of a pass, if the last writing is old enough or ``now`` is set."""
         if not now and time.monotonic() - self._written < EVERY:
             return
         arrays = {"digests": np.array(state.digests, dtype=np.int64)}
@@ -117,7 +115,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def remove(self) -> None:
-        """Forget everything: the fit has ended well."""
+        """Delete all files of the checkpoint, after a fit that has ended."""
         for file in self.path.glob("pass-*.safetensors"):
             file.unlink(missing_ok=True)
         if not any(self.path.iterdir()):

@@ -19,17 +19,17 @@ from compactlearn.scale._checkpoint import Checkpoint
 from compactlearn.scale._fitting import fits_in_blocks
 from compactlearn.scale._local import LocalSource
 
-# A memory map of more float64 numbers than this is fitted in blocks, and not read whole.
+# A memory map that takes more than this as float64 is fitted in blocks, and not read whole.
 MAPPED_ABOVE = 1 << 28  # bytes
 
 _BLOCK_BYTES = 1 << 24  # of a block of a memory map
-_OF_NO_CONCERN = ("verbose", "n_jobs")  # parameters that change nothing of the sums
+_IGNORED = ("verbose", "n_jobs")  # parameters that change nothing of the sums
 
 
 def local_source(
     classifier: Any, blocks: Any, checkpoint: str | os.PathLike[str] | None = None
 ) -> LocalSource:
-    """Blocks as the source of a classifier's fit, with a folder to go on from."""
+    """Return blocks as the source of a classifier's fit, with a folder to resume from."""
     owner = type(classifier).__name__
     source = LocalSource(blocks, owner=owner, verbose=classifier.verbose)
     if checkpoint is not None:
@@ -38,17 +38,20 @@ def local_source(
 
 
 def job_of(classifier: Any, source: LocalSource) -> dict[str, str]:
-    """What a checkpoint must agree in: the parameters, the columns and the first block."""
-    told = {
-        f"parameter {name}": _told(value)
+    """Return the description of a fit: the parameters, the columns and the first block.
+
+    A checkpoint is resumed only by a fit with the same description.
+    """
+    parameters = {
+        f"parameter {name}": _described(value)
         for name, value in classifier.get_params(deep=True).items()
-        if name not in _OF_NO_CONCERN
+        if name not in _IGNORED
     }
     columns = source.columns
     names = repr((columns.feature_names, columns.label_names)).encode()
     return {
         "estimator": type(classifier).__name__,
-        **told,
+        **parameters,
         "number of features": str(columns.n_features),
         "number of labels": str(columns.n_labels),
         "names of the columns": hashlib.sha256(names).hexdigest()[:16],
@@ -56,7 +59,7 @@ def job_of(classifier: Any, source: LocalSource) -> dict[str, str]:
     }
 
 
-def _told(value: Any) -> str:
+def _described(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array {hashlib.sha256(value.tobytes()).hexdigest()[:16]}"
     if isinstance(value, np.random.RandomState | np.random.Generator):
@@ -65,7 +68,7 @@ def _told(value: Any) -> str:
 
 
 def take_columns(classifier: Any, source: RowSource) -> LabelSpace:
-    """Let a classifier know the features of a source; returns its labels."""
+    """Store the features of a source in a classifier, and return the labels of the source."""
     classifier.__dict__.pop("feature_names_in_", None)
     classifier.n_features_in_ = source.n_features
     if source.feature_names is not None:
@@ -78,7 +81,7 @@ def take_columns(classifier: Any, source: RowSource) -> LabelSpace:
 
 @dataclass(frozen=True, eq=False)
 class ArrayBlocks(RowBlocks):
-    """Rows of arrays, some at a time; pages of a memory map are given back when they were read."""
+    """Blocks of rows of arrays; pages of a memory map are released after they were read."""
 
     X: Any
     Y: Any
@@ -86,7 +89,7 @@ class ArrayBlocks(RowBlocks):
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
-        """How many there are."""
+        """Return the number of rows."""
         return self.X.shape[0]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
@@ -95,7 +98,7 @@ class ArrayBlocks(RowBlocks):
         for start in range(0, self.n_rows, step):
             rows = slice(start, min(start + step, self.n_rows))
             part = np.array(self.X[rows])  # read here, where it is read ahead
-            _give_back(self.X, rows)
+            _release(self.X, rows)
             labels = Y.iloc[rows] if hasattr(Y, "iloc") else Y[rows]
             yield part, labels, None if self.weights is None else self.weights[rows]
 
@@ -103,14 +106,14 @@ class ArrayBlocks(RowBlocks):
 def as_blocks(
     classifier: Any, X: Any, y: Any, weights: Any, *, groups: Any, sep: Any, unknown: Any
 ) -> Any:
-    """Return what ``fit`` was given as blocks; None for a memory map that is read whole."""
+    """Return the arguments of ``fit`` as blocks; None for rows that are read whole."""
     given = {"y": y, "sample_weight": weights, "groups": groups, "sep": sep, "unknown": unknown}
     if isinstance(X, RowBlocks):
         for name, value in given.items():
             if value is not None:
                 raise ValueError(
-                    f"Blocks of rows bring their labels and weights themselves, and {name} was "
-                    "given beside them; leave it out."
+                    f"Blocks of rows contain their labels and weights, so {name} must be None; it "
+                    f"was given as well. Leave {name} out."
                 )
         return X
     corrected = classifier.positive_unlabelled or classifier.label_noise is not None
@@ -121,21 +124,23 @@ def as_blocks(
 
 
 def is_large_map(X: Any) -> bool:
-    """Whether X is a memory map that is not to be read whole."""
+    """Return whether X is a memory map that is too large to be read whole."""
     mapped = isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf"
     return mapped and 8 * X.size > MAPPED_ABOVE
 
 
-def _give_back(X: Any, rows: slice) -> None:
-    """Let the system forget the pages of some rows, which it can read again from the file."""
-    held = getattr(X, "_mmap", None)
-    shared = getattr(X, "mode", "") in ("r", "r+")  # what was written to others would be lost
-    if held is None or not shared or not X.flags.c_contiguous or not hasattr(mmap, "MADV_DONTNEED"):
+def _release(X: Any, rows: slice) -> None:
+    """Release the pages of some rows, which the system can read again from the file."""
+    mapped = getattr(X, "_mmap", None)
+    shared = getattr(X, "mode", "") in ("r", "r+")  # in other modes written values would be lost
+    if mapped is None or not shared or not X.flags.c_contiguous:
         return
-    base = np.frombuffer(held, dtype=np.uint8).__array_interface__["data"][0]
+    if not hasattr(mmap, "MADV_DONTNEED"):  # Windows
+        return
+    base = np.frombuffer(mapped, dtype=np.uint8).__array_interface__["data"][0]
     start = X[rows].__array_interface__["data"][0] - base
     stop = start + X[rows].nbytes
     first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE  # pages that other rows share stay
     last = stop // mmap.PAGESIZE * mmap.PAGESIZE
-    if 0 <= first < last <= len(held):
-        held.madvise(mmap.MADV_DONTNEED, first, last - first)
+    if 0 <= first < last <= len(mapped):
+        mapped.madvise(mmap.MADV_DONTNEED, first, last - first)

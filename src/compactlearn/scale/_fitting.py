@@ -39,22 +39,22 @@ from compactlearn.linalg._unseen_features import keep_features
 
 Array = NDArray[np.float64]
 
-# Up to this order the matrix of moments is summed without being asked for: 200 MB, of which a fit
-# holds a handful. Beyond it a few passes are faster where there are as few codes as labels allow.
+# Up to this order the matrix of moments is summed by default: 200 MB, of which a fit stores
+# several. Beyond it a few passes are faster if there are few codes.
 MOMENTS_UP_TO = 5_000
 
-# Matrices of the moments' order that are held at once: the sum, a share of each thread and of the
-# block before, the model's and that of the model of the other rows.
-MOMENTS_HELD = 8
+# Matrices of the moments' order that are in memory at once: the sum, one of each thread and of the
+# block before, that of the model and that of the model of the rows that are not held out.
+MOMENTS_IN_MEMORY = 8
 
-# Codes of all rows, and of those that are not held out, are sought in the same passes up to so many
-# bytes for both searches; beyond, one after the other: more passes in place of more memory.
+# Codes of all rows, and of those that are not held out, are searched in the same passes if both
+# searches need at most so many bytes; otherwise in turn, with more passes and less memory.
 TOGETHER_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
 class Summed:
-    """Rows that came in blocks, as the embedding sees them."""
+    """Sums over rows that came in blocks, as the embedding needs them."""
 
     pair: Pair
     n_passes: int
@@ -96,7 +96,7 @@ def _learns(classifier: Any) -> bool:
 def by_passes(embedding: Embedding, source: RowSource) -> bool:
     """Return whether codes are found by several passes; if not, from moments.
 
-    Raises ValueError, before anything is read, for what neither can do here.
+    Raises ValueError, before any block is read, for parameters that neither route supports.
     """
     asked, order = embedding.traits.solver, source.n_features + source.n_labels
     if asked in ("dual", "krylov"):
@@ -126,7 +126,7 @@ def by_passes(embedding: Embedding, source: RowSource) -> bool:
 
 def _require_room(order: int, why_not: str | None) -> None:
     memory.require_memory(
-        8 * MOMENTS_HELD * order**2,
+        8 * MOMENTS_IN_MEMORY * order**2,
         what=f"Fitting {order} columns of features and labels from moments",
         remedy=(
             "Use solver='randomized', which goes through the blocks several times and forms no "
@@ -139,7 +139,7 @@ def _require_room(order: int, why_not: str | None) -> None:
 
 
 def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
-    """Return why codes cannot be found by a few passes; None where they can."""
+    """Return why codes cannot be found by a few passes; None if they can."""
     if not isinstance(embedding, CMLL):
         return f"only CMLL does that, and the embedding is {type(embedding).__name__}; use CMLL"
     D, M = source.n_features, source.n_labels
@@ -153,7 +153,7 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
     extra = embedding.plan(D, M, D).extra_directions
     if extra and embedding.completion != "krylov":
         return (
-            f"for that no principal directions beside the {m} codes may be asked for; set fewer "
+            f"for that no principal directions beyond the {m} codes may be asked for; set fewer "
             "n_feature_components, fewer n_label_components, or completion='krylov'"
         )
     if embedding.solver == "alternating":
@@ -181,7 +181,7 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
     moments = rest
     if rows is not None:
         moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    _refuse_no_weight(moments.count)
+    refuse_no_weight(moments.count)
     refuse_overflow(float(np.trace(moments.left_left)))
     scale = deviations_of(moments) if classifier.scale else None
     pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
@@ -199,7 +199,7 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
 
 def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Summed:
     assert isinstance(embedding, CMLL)
-    _take_what_fits(embedding, source, models=2 if most else 1)
+    _fit_in_memory(embedding, source, models=2 if most else 1)
     size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
     order = source.n_features + source.n_labels
     searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
@@ -213,7 +213,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
     sums = rest
     if rows is not None:
         sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    _refuse_no_weight(sums.count)
+    refuse_no_weight(sums.count)
     refuse_overflow(float(sums.deviations.sum()))
     scale, factors = None, None
     if classifier.scale:
@@ -235,7 +235,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
 def _find_all(
     classifier: Any, embedding: CMLL, pair: PassesPair, others: PassesPair | None
 ) -> None:
-    """Find codes and products for both models, in the same passes where memory allows."""
+    """Find codes and products for both models, in the same passes if memory allows."""
     pairs = [pair] if others is None else [pair, others]
     asked = [(one, AskedCodes(*embedding.asked_codes(one))) for one in pairs]
     if _together(pair.n_left + pair.n_right, max(want.size for _, want in asked), len(pairs)):
@@ -263,12 +263,12 @@ def _search_bytes(order: int, size: int) -> int:
 
 
 def _together(order: int, size: int, models: int) -> bool:
-    """Return whether codes of so many models are sought in the same passes."""
+    """Return whether the codes of all models are searched in the same passes."""
     return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
 
 
-def _take_what_fits(embedding: CMLL, source: RowSource, models: int) -> None:
-    """Ask for fewer "auto" label components where they would not fit in the memory."""
+def _fit_in_memory(embedding: CMLL, source: RowSource, models: int) -> None:
+    """Reduce "auto" label components until they fit in the memory."""
     order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
     free = memory.available_bytes()
 
@@ -317,7 +317,8 @@ def _refuse_too_few(classifier: Any, held_out: HeldOut | None) -> None:
         )
 
 
-def _refuse_no_weight(count: float) -> None:
+def refuse_no_weight(count: float) -> None:
+    """Raise ValueError if the total weight of all rows is 0."""
     if count <= 0:
         raise ValueError(
             "All sample_weight are zero, so no row would count; give at least one row a positive "

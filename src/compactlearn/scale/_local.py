@@ -1,8 +1,7 @@
 """Blocks that are summed in this process: read ahead, and by several threads.
 
-Where there are several cores each sums blocks of its own with a BLAS of one thread. The sums are
-added in the order of the blocks, so that the outcome has the same bits however many threads there
-were.
+On several cores each thread sums its own blocks with a BLAS of one thread. The sums are added in
+the order of the blocks, so that the result has the same bits for every number of threads.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from compactlearn.scale._checkpoint import Checkpoint, PassState
 
 T = TypeVar("T")
 
-AHEAD = 2  # blocks that are read before they are asked for
-MOST_THREADS = 8  # that sum at once: each has a block of its own in memory
+AHEAD = 2  # blocks that are read ahead
+MOST_THREADS = 8  # that sum at once: each has a block in memory
 
-Numbered = tuple[int, int, Any, int]  # index, start, the block as it came, its digest
+Numbered = tuple[int, int, Any, int]  # index, start, the block as passed, its digest
 
 
 class LocalSource:
@@ -39,9 +38,9 @@ class LocalSource:
     Parameters
     ----------
     blocks : iterable of tuples, or callable that returns one
-        What is its own iterator can be gone through once.
+        An iterator can be read only once.
     owner : str
-        Whose fit it is, for messages and the bar.
+        Name of the estimator, for messages and the bar.
     verbose : int
         Whether a bar is shown.
     """
@@ -73,7 +72,7 @@ class LocalSource:
     # ---- a pass -------------------------------------------------------------------------------
 
     def total(self, part: Callable[[Block], T], add: Callable[[T, T], T], *, what: str) -> T:
-        """``part`` of every block, added up in their order."""
+        """Return the sum of ``part`` over all blocks, added in their order."""
         self.n_passes += 1
         state = None if self.checkpoint is None else self.checkpoint.read(self.n_passes)
         state = PassState() if state is None else state
@@ -105,7 +104,7 @@ class LocalSource:
             self.checkpoint.write(self.n_passes, state, now=now)
 
     def _compare(self, state: PassState) -> None:
-        """Raise ValueError where rows are not those of the first pass."""
+        """Raise ValueError if the blocks differ from those of the first pass."""
         if self._seen is None:
             self._seen = state.digests
         if state.digests != self._seen:
@@ -121,7 +120,7 @@ class LocalSource:
             )
 
     def _shares(self, part: Callable[[Block], T], state: PassState) -> Iterator[tuple[int, T, int]]:
-        """Of each block after those in the state: its rows, what ``part`` makes of it, digest."""
+        """Yield number of rows, ``part`` and digest of each block that is not in the state."""
         n_threads = summing_threads()
 
         def made(item: Numbered) -> tuple[int, T, int]:
@@ -141,7 +140,7 @@ class LocalSource:
             yield from _in_order(pool, made, items, n_threads)
 
     def _numbered(self, state: PassState) -> Iterator[Numbered]:
-        """Yield blocks with their numbers, after those in the state, which are compared."""
+        """Yield numbered blocks that are not in the state; check the digests of the others."""
         assert self.again or self._waiting is not None, "by_passes refuses iterators"
         given = iter(self._open()) if self._waiting is None else self._waiting
         self._waiting = None
@@ -168,19 +167,16 @@ class LocalSource:
 
 
 def summing_threads() -> int:
-    """How many threads sum blocks: one where the user has decided on those of the BLAS."""
+    """Return the number of threads that sum blocks: one if the user has set those of the BLAS."""
     decided = any(os.environ.get(name) for name in VARIABLES)
     return 1 if decided else min(own_cores(), MOST_THREADS)
 
 
 def _opener(blocks: Any, owner: str) -> tuple[Callable[[], Iterable[Any]], bool]:
-    """Return what begins a pass, and whether it can be begun again."""
-    arrays = str | bytes | np.ndarray
-    if isinstance(blocks, Iterable) and not isinstance(blocks, arrays):
-        return (lambda: blocks), not isinstance(blocks, Iterator)
-    if callable(blocks):
+    """Return a function that begins a pass, and whether it can be called again."""
+    if callable(blocks) and not isinstance(blocks, Iterable):
         return (lambda: _iterable(blocks(), owner)), True
-    return (lambda: _iterable(blocks, owner)), True
+    return (lambda: _iterable(blocks, owner)), not isinstance(blocks, Iterator)
 
 
 def _iterable(blocks: Any, owner: str) -> Iterable[Any]:
@@ -194,7 +190,7 @@ def _iterable(blocks: Any, owner: str) -> Iterable[Any]:
 
 
 def _refuse_one_buffer(before: Any, given: tuple[Any, int], index: int) -> None:
-    """Raise ValueError where a block was overwritten by the next while it was needed."""
+    """Raise ValueError if a block was overwritten by the next while it was needed."""
     if before is None or before[1] == given[1]:
         return
     one, other = before[0][0], given[0][0]
@@ -212,7 +208,7 @@ def _refuse_one_buffer(before: Any, given: tuple[Any, int], index: int) -> None:
 def _in_order(
     pool: ThreadPoolExecutor, made: Callable[[Any], T], items: Iterator[Any], width: int
 ) -> Iterator[T]:
-    """``made`` of every item by several threads, in the order of the items."""
+    """Yield ``made(item)`` for every item, computed by several threads, in order."""
     under_way: deque[Future[T]] = deque(pool.submit(made, item) for item in islice(items, width))
     try:
         while under_way:
@@ -228,7 +224,7 @@ _END = object()
 
 
 def _read_ahead(items: Iterator[T], ahead: int = AHEAD) -> Generator[T, None, None]:
-    """Yield the items, made by a thread of its own that is a few of them ahead."""
+    """Yield the items, read by a separate thread that is a few items ahead."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="compactlearn-reader")
     try:
         waiting = deque(pool.submit(next, items, _END) for _ in range(ahead))

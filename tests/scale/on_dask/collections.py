@@ -9,7 +9,7 @@ make_data = maker(90, 6, 5)
 
 
 def array(matrix, *sizes, sparse=False):
-    """A Dask array with blocks of so many rows; sparse ones have CSR blocks."""
+    """Return a Dask array with blocks of ``sizes`` rows; sparse ones have CSR blocks."""
     import dask.array as da
 
     matrix = np.asarray(matrix)
@@ -30,30 +30,17 @@ SIZES = (40, 7, 13, 30)  # of blocks of ninety rows
 OTHER_SIZES = (20, 50, 20)
 
 
-def collections(X, Y):
-    """Name to features and labels; all of them the same rows."""
-    return {
-        "dense": (array(X, *SIZES), array(Y, *SIZES)),
-        "other blocks": (array(X, *SIZES), array(Y, *OTHER_SIZES)),
-        "columns in blocks": (array(X).rechunk((30, 2)), array(Y).rechunk((20, 2))),
-        "sparse": (array(X, *SIZES, sparse=True), array(Y, *SIZES, sparse=True)),
-        "labels in memory": (array(X, *SIZES), Y),
-        "sparse labels in memory": (array(X, *SIZES), scipy.sparse.csr_array(Y)),
-        "frames": (frame(X, "x"), frame(Y, "y", npartitions=4)),
-        "frame and array": (frame(X, "x"), array(Y, *OTHER_SIZES)),
-    }
-
-
-KINDS = (
-    "dense",
-    "other blocks",
-    "columns in blocks",
-    "sparse",
-    "labels in memory",
-    "sparse labels in memory",
-    "frames",
-    "frame and array",
-)
+# Functions from features and labels to collections of the same rows.
+COLLECTIONS = {
+    "dense": lambda X, Y: (array(X, *SIZES), array(Y, *SIZES)),
+    "other blocks": lambda X, Y: (array(X, *SIZES), array(Y, *OTHER_SIZES)),
+    "columns in blocks": lambda X, Y: (array(X).rechunk((30, 2)), array(Y).rechunk((20, 2))),
+    "sparse": lambda X, Y: (array(X, *SIZES, sparse=True), array(Y, *SIZES, sparse=True)),
+    "labels in memory": lambda X, Y: (array(X, *SIZES), Y),
+    "sparse labels in memory": lambda X, Y: (array(X, *SIZES), scipy.sparse.csr_array(Y)),
+    "frames": lambda X, Y: (frame(X, "x"), frame(Y, "y", npartitions=4)),
+    "frame and array": lambda X, Y: (frame(X, "x"), array(Y, *OTHER_SIZES)),
+}
 
 
 def dense(matrix):

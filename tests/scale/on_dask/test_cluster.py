@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.scale.dask._running import SchedulerLost
-from tests.scale.on_dask.collections import KINDS, SIZES, array, collections, dense, make_data
+from tests.scale.on_dask.collections import COLLECTIONS, SIZES, array, dense, make_data
 
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
@@ -35,10 +35,10 @@ def processes(client):
     return set(client.run(os.getpid).values())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COLLECTIONS)
 def test_a_model_on_a_cluster_is_the_model_in_memory(client, kind):
     X, Y = make_data()
-    rows, labels = collections(X, Y)[kind]
+    rows, labels = COLLECTIONS[kind](X, Y)
     model = CMLLClassifier(threshold=0.5)
     expected, other = clone(model).fit(X, Y), clone(model).fit(rows, labels)
     scores = other.decision_function(rows)
@@ -65,7 +65,7 @@ def test_blocks_are_summed_by_both_workers(client, tmp_path):
     assert os.getpid() not in processes(client)
 
 
-def test_a_shortlist_shares_its_labels_out(client):
+def test_a_shortlist_divides_its_labels_among_workers(client):
     X, Y = make_data(n=150, n_features=10, n_labels=6)
     model = ShortlistClassifier(random_state=0).fit(X, Y)
     other = ShortlistClassifier(random_state=0).fit(array(X, 100, 50), Y)
@@ -75,16 +75,16 @@ def test_a_shortlist_shares_its_labels_out(client):
 def test_nothing_of_a_fit_stays_on_the_cluster(client):
     X, Y = make_data()
     CMLLClassifier(threshold=0.5).fit(array(X, *SIZES), array(Y, *SIZES))
-    for _ in range(50):  # workers are told a moment later
-        held = [key for keys in client.has_what().values() for key in keys]
-        if not held:
+    for _ in range(50):  # workers delete their values a moment later
+        stored = [key for keys in client.has_what().values() for key in keys]
+        if not stored:
             break
         time.sleep(0.1)
-    assert held == []
+    assert stored == []
 
 
 def killing(marker):
-    """In the middle of a fit: the worker that comes first dies, without a word."""
+    """Return a function that kills the first worker that calls it."""
     path = str(marker)
 
     def kill_once(block):  # inside, so that it travels by value: workers have not this module
@@ -114,7 +114,7 @@ def test_a_worker_that_dies_in_a_fit_changes_nothing(client, tmp_path, sparse):
     assert processes(client) != before
 
 
-def test_a_worker_that_dies_with_the_model_gets_it_again(client, tmp_path):
+def test_the_model_is_sent_again_after_a_worker_dies(client, tmp_path):
     X, Y = make_data()
     model = CMLLClassifier(threshold=0.5).fit(X, Y)
     rows = array(X, *[10] * 9).map_blocks(
@@ -137,7 +137,7 @@ def test_a_file_that_a_task_does_not_find_is_its_own_error(client):
         CMLLClassifier().fit(rows, Y)
 
 
-def test_a_lost_scheduler_is_a_sentence_and_the_model_stays(tmp_path):
+def test_a_lost_scheduler_raises_and_the_model_is_unchanged(tmp_path):
     """A scheduler of its own, killed by the first block that is read."""
     X, Y = make_data()
     model = CMLLClassifier(threshold=0.5).fit(X, Y)

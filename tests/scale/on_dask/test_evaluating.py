@@ -12,10 +12,9 @@ from compactlearn.metrics._evaluation import Asked, tally, values
 from compactlearn.metrics._truth import read_truth
 from tests.makers import modest
 from tests.scale.on_dask.collections import (
-    KINDS,
+    COLLECTIONS,
     SIZES,
     array,
-    collections,
     make_data,
 )
 
@@ -23,10 +22,10 @@ da = pytest.importorskip("dask.array")
 pytest.importorskip("dask.dataframe")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COLLECTIONS)
 def test_metrics_are_those_of_rows_in_memory(kind):
     X, Y = make_data()
-    rows, labels = collections(X, Y)[kind]
+    rows, labels = COLLECTIONS[kind](X, Y)
     model = CMLLClassifier().fit(X, Y)
     if kind.startswith("frame"):
         model = CMLLClassifier().fit(rows.compute(), Y)
@@ -121,7 +120,7 @@ def test_no_scores_are_gathered():
     ],
     ids=["rows", "columns", "values"],
 )
-def test_bad_labels_are_a_sentence(labels, sentence):
+def test_bad_labels_are_refused(labels, sentence):
     X, Y = make_data()
     model = CMLLClassifier().fit(X, Y)
     with pytest.raises(ValueError, match=sentence):

@@ -13,10 +13,9 @@ from compactlearn import CMLL, MDDM, CMLLClassifier, CompactClassifier, Original
 from compactlearn.compact import PaperClassifier
 from tests.makers import modest
 from tests.scale.on_dask.collections import (
-    KINDS,
+    COLLECTIONS,
     SIZES,
     array,
-    collections,
     frame,
     make_data,
 )
@@ -40,11 +39,11 @@ def same(model, other, X, tolerance=1e-8):
     assert np.array_equal(model.classes_, other.classes_)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_on_dask_is_the_fit_in_memory(name, kind):
     X, Y = make_data()
-    rows, labels = collections(X, Y)[kind]
+    rows, labels = COLLECTIONS[kind](X, Y)
     model = clone(MODELS[name]).fit(X, Y)
     other = clone(MODELS[name]).fit(rows, labels)
     if hasattr(other, "feature_names_in_"):
@@ -90,7 +89,7 @@ LEARNT = {
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("case", LEARNT)
-def test_what_is_learnt_from_rows_is_that_of_blocks(case, sparse):
+def test_decoder_and_threshold_are_those_of_blocks_in_memory(case, sparse):
     """Which rows are held out is decided by their places, not by who has them."""
     X, Y = make_data(n=600, density=0.6 if sparse else None)
     sizes = (100, 17, 83, 200, 200)
@@ -256,7 +255,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_a_sentence_and_the_model_stays(case):
+def test_bad_input_is_refused_and_the_model_is_unchanged(case):
     make, sentence = BAD[case]
     model = CMLLClassifier(threshold=0.5).fit(X0, Y0)
     before = dict(vars(model))

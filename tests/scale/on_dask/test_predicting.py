@@ -7,10 +7,9 @@ import scipy.sparse
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.linalg import _many_logistic as many_logistic
 from tests.scale.on_dask.collections import (
-    KINDS,
+    COLLECTIONS,
     SIZES,
     array,
-    collections,
     dense,
     frame,
     make_data,
@@ -28,11 +27,11 @@ def fitted():
     return CMLLClassifier(decoder="logistic").fit(X, Y)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", COLLECTIONS)
 @pytest.mark.parametrize("method", METHODS)
 def test_predictions_are_those_of_rows_in_memory(fitted, method, kind):
     X, Y = make_data()
-    rows, _ = collections(X, Y)[kind]
+    rows, _ = COLLECTIONS[kind](X, Y)
     if kind.startswith("frame"):
         names = [f"x{number}" for number in range(6)]
         fitted = CMLLClassifier(decoder="logistic").fit(rows.compute()[names], Y)
@@ -50,7 +49,7 @@ def test_predictions_are_those_of_rows_in_memory(fitted, method, kind):
 @pytest.mark.parametrize("kind", ["dense", "sparse", "frames"])
 def test_the_best_labels(fitted, kind):
     X, Y = make_data()
-    rows, _ = collections(X, Y)[kind]
+    rows, _ = COLLECTIONS[kind](X, Y)
     if kind == "frames":
         rows = rows.rename(columns=str)
         fitted = CMLLClassifier(decoder="logistic").fit(rows.compute(), Y)
@@ -104,7 +103,7 @@ def test_blocks_without_rows_have_empty_answers():
     assert np.array_equal(indices.compute(), model.predict_topk(kept, 2)[0])
 
 
-def test_what_cannot_be_asked_is_refused_at_once(fitted):
+def test_invalid_calls_are_refused_at_once(fitted):
     X, _ = make_data()
     with pytest.raises(ValueError, match=r"X has 4 features, but CMLLClassifier is expecting 6"):
         fitted.predict(array(X[:, :4], *SIZES))

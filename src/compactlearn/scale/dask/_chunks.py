@@ -1,4 +1,4 @@
-"""Dask collections as blocks of rows: what can be checked before any of them is read."""
+"""Dask collections as blocks of rows, and checks that read none of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compactlearn.scale.dask._running import call, computed, dask
 
 
 def check_features_unread(X: Any, *, counted: bool = True) -> Any:
-    """X as a Dask array whose blocks are whole rows, or as a Dask frame.
+    """Return X as a Dask array whose blocks are whole rows, or as a Dask frame.
 
     To predict, the rows of its blocks need not be ``counted``.
     """
@@ -42,7 +42,7 @@ def check_features_unread(X: Any, *, counted: bool = True) -> Any:
 
 
 def one_row_of_zeros(X: Any) -> Any:
-    """What a block of a checked collection looks like."""
+    """Return a sample block of a checked collection, with one row of zeros."""
     if is_dask_frame(X):
         pandas = require("pandas", extra="dask", purpose="reading Dask DataFrames")
         return pandas.DataFrame(np.zeros((1, X.shape[1])), columns=X.columns)
@@ -51,12 +51,12 @@ def one_row_of_zeros(X: Any) -> Any:
 
 
 def has_sparse_blocks(data: Any) -> bool:
-    """Whether the blocks of a Dask array are sparse, as far as it says so."""
+    """Return whether the blocks of a Dask array are sparse by its metadata."""
     return scipy.sparse.issparse(dask("array.utils").meta_from_array(data))
 
 
 def filled_blocks(X: Any) -> tuple[tuple[int, ...], list[Any]]:
-    """The blocks of checked features that have rows, and how many."""
+    """Return the numbers of rows of the blocks that are not empty, and these blocks."""
     counts = row_counts(X)
     blocks = X.to_delayed().ravel().tolist() if is_dask_array(X) else X.to_delayed()
     filled = [place for place, count in enumerate(counts) if count]
@@ -66,7 +66,7 @@ def filled_blocks(X: Any) -> tuple[tuple[int, ...], list[Any]]:
 
 
 def row_counts(X: Any) -> tuple[int, ...]:
-    """How many rows each block has; of a frame, the workers have to count them."""
+    """Return the number of rows of each block; the workers count those of a frame."""
     if is_dask_array(X):
         return tuple(X.chunks[0])
     return computed(*[call(len, block, what="length") for block in X.to_delayed()])
@@ -102,7 +102,7 @@ def _refuse_words(X: Any) -> None:
 
 
 def aligned(data: Any, sizes: Sequence[int], name: str) -> list[Any]:
-    """The rows of ``data`` cut into blocks of so many; delayed where it is a Dask collection."""
+    """Return ``data`` in blocks of ``sizes`` rows, delayed if it is a Dask collection."""
     n_rows, given = sum(sizes), data.shape[0]
     if given != n_rows:
         raise ValueError(
@@ -117,7 +117,7 @@ def aligned(data: Any, sizes: Sequence[int], name: str) -> list[Any]:
 
 
 def counted_array(data: Any, name: str) -> Any:
-    """A Dask collection of labels or weights as an array whose rows are counted."""
+    """Return a Dask collection of labels or weights as an array with known block sizes."""
     _refuse_other_collections(data, name)
     if is_dask_frame(data):
         return data.to_dask_array(lengths=list(row_counts(data)))

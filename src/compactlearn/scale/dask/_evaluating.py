@@ -1,4 +1,4 @@
-"""Metrics of a model on a Dask collection: rows are judged where they are, and sums travel."""
+"""Metrics of a model on a Dask collection: workers evaluate blocks, and only sums are sent."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def evaluate_on_dask(
 
     ``Y`` may be in memory.
     """
-    model.predict(one_row_of_zeros(X))  # refuses at once what every block would
+    model.predict(one_row_of_zeros(X))  # raises at once what every block would raise
     sizes, rows = filled_blocks(X)
     truths = aligned(_rows_to_cut(Y, "Y"), sizes, "Y")
     shared = value((slim(model), asked, answers), "model")

@@ -1,4 +1,4 @@
-"""Predictions for Dask collections: lazy, block by block, by a model that travels once."""
+"""Lazy predictions for Dask collections, block by block, by a model that is sent once."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from compactlearn.scale.dask._running import block_named, call, dask, value
 
 
 def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **options: Any) -> Any:
-    """Return Dask arrays of what a method of the model says of a collection.
+    """Return the results of a method of the model for a collection as Dask arrays.
 
-    What comes out for one row of zeros says what to expect of the others, and refuses at once what
-    the method would refuse: other columns, a model that is not fitted, an impossible option.
+    The method is first called with one row of zeros, to find the type and shape of its result. It
+    raises its errors there: other columns, a model that is not fitted, an invalid option.
     """
     X = check_features_unread(X, counted=False)
     sample = method(model, one_row_of_zeros(X), *given, **options)
@@ -29,7 +29,7 @@ def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **op
 
 
 class _Ask:
-    """A question to a model, one row of the answer, and where blocks begin, if that is known."""
+    """Call of a model's method, one row of its result, and the blocks' first rows if known."""
 
     def __init__(
         self, name: str, given: Any, options: Any, sample: Any, first_rows: list[int] | None
@@ -63,7 +63,7 @@ def _of_array(ask: _Ask, X: Any, model: Any) -> Any:
 
 
 def _mapped(X: Any, function: Callable[..., Any], sample: Any, **options: Any) -> Any:
-    """``function`` of each block, which makes rows like those of the sample."""
+    """Apply ``function`` to each block; its result has the type and columns of ``sample``."""
     flat = sample.ndim == 1
     return X.map_blocks(
         function,
@@ -76,7 +76,7 @@ def _mapped(X: Any, function: Callable[..., Any], sample: Any, **options: Any) -
 
 
 def _of_frame(ask: _Ask, X: Any, model: Any) -> Any:
-    """As Dask itself makes arrays of frames: with as many blocks, of lengths that it finds out."""
+    """Return arrays with one block for each partition, whose lengths are not known."""
     array, blocks = dask("array"), X.to_delayed()
     answers = [
         call(ask.of_block, block, model, (number,), what=ask.name)
@@ -103,7 +103,7 @@ def _first_rows(X: Any) -> list[int] | None:
 
 
 def slim(model: Any) -> Any:
-    """The model without the sums that it goes on learning from: they are larger than itself."""
+    """Return the model without the sums for ``partial_fit``, which are larger than itself."""
     other = copy(model)
     vars(other).pop("_sums", None)
     if "best_estimator_" in vars(other):  # a search

@@ -1,7 +1,7 @@
-"""Work on the scheduler that the user has: a client's cluster, or Dask's threads in this process.
+"""Work on the user's scheduler: a client's cluster, or Dask's threads in this process.
 
-No cluster is ever started here. Every task is a pure function of its block, so that a worker that
-is lost costs what it had, which Dask computes again, and nothing else.
+No cluster is started here. Every task is a pure function of its block, so that Dask can repeat the
+tasks of a lost worker.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from compactlearn.core._threads import blas_threads
 
 T = TypeVar("T")
 
-# So many sums are added by one task. Two would make as many tasks as blocks again, and with many a
-# worker would have to hold and fetch many sums at once; one has 8 (D + M)^2 bytes.
+# Sums that one task adds. With two there would be as many further tasks as blocks; with many a
+# worker would have to fetch and store many sums of 8 (D + M)^2 bytes at once.
 FAN_IN = 4
 
 
 class SchedulerLost(ConnectionError):
-    """The scheduler went away in the middle of a computation."""
+    """Loss of the scheduler in the middle of a computation."""
 
 
 def dask(part: str = "") -> Any:
-    """The package, or a module of it."""
+    """Return the package ``dask``, or a module of it."""
     name = f"dask.{part}" if part else "dask"
     return require(name, extra="dask", purpose="working on Dask collections")
 
 
 def call(function: Callable[..., Any], *given: Any, what: str) -> Any:
-    """A delayed call, under a key of its own: its arguments need not be hashed."""
+    """Return a delayed call with a unique key, so that its arguments are not hashed."""
     name = f"compactlearn-{what}-{uuid4().hex}"
     delayed = dask().delayed(function, name=name, traverse=False)
     return delayed(*given, dask_key_name=f"{name}-call")
 
 
 def value(given: Any, what: str) -> Any:
-    """A value that goes to each worker once, and is sent again to one that has lost it."""
+    """Return a delayed value that is sent to each worker once, and again if it is lost."""
     return dask().delayed(given, name=f"compactlearn-{what}-{uuid4().hex}", traverse=False)
 
 
 def total(parts: Sequence[Any], add: Callable[[T, T], T]) -> T:
-    """The sum of delayed parts, added up in a tree on the workers; only the sum travels here."""
+    """Return the sum of delayed parts, added in a tree on the workers."""
     level = list(parts)
     while len(level) > 1:
         groups = [level[start : start + FAN_IN] for start in range(0, len(level), FAN_IN)]
@@ -62,14 +62,14 @@ def _added(add: Callable[[T, T], T], *parts: T) -> T:
 
 
 def computed(*wanted: Any) -> tuple[Any, ...]:
-    """What delayed objects stand for, by the scheduler that Dask is set to use."""
+    """Compute delayed objects with the scheduler that Dask is set to use."""
     with lost_scheduler_named():
         return dask().compute(*wanted)
 
 
 @contextmanager
 def lost_scheduler_named() -> Iterator[None]:
-    """Say in a sentence that the scheduler is gone, where that is what happened."""
+    """Raise SchedulerLost if the scheduler is lost."""
     try:
         # Threads of this process, if the work comes to them, have a core each.
         with blas_threads(1):
@@ -87,7 +87,7 @@ def lost_scheduler_named() -> Iterator[None]:
 
 @contextmanager
 def block_named(number: int, first_row: int | None) -> Iterator[None]:
-    """Say in which block bad values were found; the rows of a message are counted within it."""
+    """Name the block in the message of an error, whose row numbers are those within it."""
     begins = "" if first_row is None else f", whose first row is row {first_row} of all"
     try:
         yield

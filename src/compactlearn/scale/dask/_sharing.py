@@ -1,4 +1,4 @@
-"""Work that needs all rows, and can be shared out among workers by labels instead."""
+"""Work that needs all rows, and is divided among workers by labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from compactlearn.scale.dask._running import call, computed, value
 def share_out(
     solver: BlockSolver, blocks: Sequence[tuple[Problems, Weights | None]]
 ) -> list[Solved]:
-    """What the solver makes of each block, by the workers; the rows go to each of them once."""
+    """Solve blocks of problems on the workers; the rows are sent to each worker once."""
     shared = value(solver, "regressions")
     return list(computed(*[call(_solved, shared, *block, what="labels") for block in blocks]))
 
@@ -27,7 +27,7 @@ def _solved(solver: BlockSolver, part: Problems, start: Weights | None) -> Solve
 
 
 def gathered(X: Any, *others: Any) -> tuple[Any, ...]:
-    """Rows of Dask collections, here; what is here already stays as it is."""
+    """Return the rows of Dask collections in memory; other arguments are returned unchanged."""
     X = check_features_unread(X)
     if is_dask_array(X):
         require_memory(
@@ -43,5 +43,5 @@ def gathered(X: Any, *others: Any) -> tuple[Any, ...]:
 
 
 def _bytes(X: Any) -> int:
-    """What the rows take, where that is known beforehand: not of sparse ones."""
+    """Return the bytes of the rows; 0 if they are sparse, which is not known beforehand."""
     return 0 if has_sparse_blocks(X) else X.shape[0] * X.shape[1] * X.dtype.itemsize

@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster as the source of a fit: blocks are summed where they are."""
+"""Rows on a Dask cluster as the source of a fit: each worker sums its own blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
 from compactlearn.scale._checking import block_weights
-from compactlearn.scale._fitting import block_moments
+from compactlearn.scale._fitting import block_moments, refuse_no_weight
 from compactlearn.scale.dask._chunks import (
     aligned,
     check_features_unread,
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class DaskSource:
-    """Blocks of rows of Dask collections, aligned; nothing of them is here."""
+    """Aligned blocks of rows of Dask collections, none of them in this process."""
 
     n_features: int
     labels: LabelSpace
@@ -58,36 +58,32 @@ class DaskSource:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return sum(self.sizes)
 
     def total(self, part: Callable[[Block], T], add: Callable[[T, T], T], *, what: str) -> T:
-        """``part`` of every block on the worker that has it, added up in a tree of workers."""
+        """Return the sum of ``part`` over all blocks, computed and added by the workers."""
         self.n_passes += 1
         shared, reader = value(part, "part"), value(self._reader, "reader")
         key = "-".join(what.split())
         return total([call(_part_of, shared, reader, *b, what=key) for b in self._blocks], add)
 
     def moments(self) -> Moments:
-        """First and second moments of all rows: one pass."""
+        """Return the first and second moments of all rows, from one pass."""
         found = self.total(block_moments, operator.add, what="moments")
-        if found.count == 0:
-            raise ValueError(
-                "All sample_weight are zero, so no row would count; give at least one row a "
-                "positive weight."
-            )
+        refuse_no_weight(found.count)
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """What every block is held to: the columns of X, and what labels are."""
+    """Checks of a block on a worker: the columns of X, and the labels."""
 
     columns: BaseEstimator  # knows n_features_in_ and feature_names_in_, and is not fitted
     labels: LabelSpace
 
     def read(self, X: Any, Y: Any, weights: Any, index: int, start: int) -> Block:
-        """The block, checked."""
+        """Check a block and return it."""
         with block_named(index, start):
             X = check_features(self.columns, X, reset=False)
             if isinstance(Y, Targets):
@@ -107,7 +103,7 @@ class _Reader:
 
 
 def _part_of(part: Callable[[Block], T], reader: _Reader, *given: Any) -> T:
-    """On a worker: the share of one block. Each of a worker's tasks has one thread."""
+    """Return ``part`` of one block, on a worker, whose tasks have one thread each."""
     with blas_threads(1):
         return part(reader.read(*given))
 
@@ -125,14 +121,15 @@ def source_of(
     sep: str | None = None,
     owner: str = "fit",
 ) -> DaskSource:
-    """What ``fit`` was given, as far as it can be checked unread; labels and weights may be here.
+    """Check the arguments of ``fit`` without reading rows, and return them as a source.
 
-    The classifier takes the names of the features, as everywhere; without ``reset`` it knows them.
+    Labels and weights may be in memory. The classifier stores the names of the features; without
+    ``reset`` they are compared with those it has.
     """
     if groups is not None:
         raise ValueError(
-            "groups keep rows together that are held out, and rows of a Dask collection are held "
-            "out by their place alone; leave groups out, or pass rows in memory."
+            "groups must be None with Dask collections, whose rows are held out by their position; "
+            "groups was given. Leave it out, or pass rows in memory."
         )
     X = check_features_unread(X)
     sample = one_row_of_zeros(X)
@@ -160,7 +157,7 @@ def source_of(
 
 
 def _vector_of_weights(given: Any, n_rows: int) -> Any:
-    """Weights that are here are checked here."""
+    """Return weights with known block sizes; those in memory are checked."""
     return counted_array(given, "sample_weight") if is_dask(given) else check_weights(given, n_rows)
 
 
@@ -172,7 +169,7 @@ def _labels(
     sep: str | None,
     owner: str,
 ) -> tuple[LabelSpace, list[Any]]:
-    """What the labels are, and their blocks."""
+    """Return the label space, and the blocks of labels."""
     if not is_dask(y):  # in any form that fit knows
         targets = check_targets(y, sum(sizes), classes=classes, names=names, sep=sep, owner=owner)
         rows = aligned(targets.matrix, sizes, "Y")
@@ -194,7 +191,7 @@ def _labels(
     if Y.ndim == 1 and classes is None:
         found = [call(np.unique, block, what="classes") for block in blocks]
         classes = total(found, np.union1d)
-    # A few rows of what the labels are say what they are called, and of what type they are.
+    # A few rows suffice to find the names and the type of the labels.
     few = np.asarray(classes) if Y.ndim == 1 else np.zeros((1, Y.shape[1]), Y.dtype)
     if Y.ndim == 2:
         few = scipy.sparse.csr_array(few)
