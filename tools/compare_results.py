@@ -48,7 +48,7 @@ from compactlearn_bench import as_printed
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 TOLERANCE = 1e-12
-KEPT = 16  # numbers of an array, beside its size, its sum and its sum of absolute values
+KEPT = 16  # values kept of an array, besides its size, its sum and its sum of absolute values
 NOT_COMPARED = {"time", "seconds", "bytes"}  # words of names whose values are no results
 
 Outputs = dict[str, Any]
@@ -1182,11 +1182,15 @@ def masked(Y: Any) -> Any:
     return np.where(hidden(*dense.shape), np.nan, dense)
 
 
-def overconfidence(Y: Any, chances: Any, labels: Any, ks: tuple[int, ...] = (1, 3, 5)) -> Outputs:
+def overconfidence(
+    Y: Any, probabilities: Any, labels: Any, ks: tuple[int, ...] = (1, 3, 5)
+) -> Outputs:
     """Return the overconfidence of predicted labels and of the best ones, from their tables."""
-    tables = {"predicted_overconfidence": metrics.reliability_table(Y, chances, labels=labels)}
+    tables = {
+        "predicted_overconfidence": metrics.reliability_table(Y, probabilities, labels=labels)
+    }
     for k in ks:
-        tables[f"overconfidence_at_{k}"] = metrics.reliability_table(Y, chances, k=k)
+        tables[f"overconfidence_at_{k}"] = metrics.reliability_table(Y, probabilities, k=k)
     return {name: table.overconfidence for name, table in tables.items()}
 
 
@@ -1196,8 +1200,8 @@ def evaluated_by(model: Any, X: Any, Y: Any, memory: Any = None, **options: Any)
     X, Y = (X, Y) if memory is None else memory
     if "predicted_calibration_error" not in table:
         return table
-    chances = metrics.predicted_probabilities(model, X)
-    return table | overconfidence(Y, chances, model.predict(X))
+    probabilities = metrics.predicted_probabilities(model, X)
+    return table | overconfidence(Y, probabilities, model.predict(X))
 
 
 @functools.cache
@@ -1207,15 +1211,15 @@ def judged() -> tuple[Any, Any, Any]:
     truth = (rng.random((80, 12)) < 0.2).astype(int)
     truth[:3] = 0
     truth[3] = 1
-    chances = np.round(np.clip(0.5 * rng.random((80, 12)) + 0.4 * truth, 0, 1), 2)
-    return truth, chances, (chances > 0.4).astype(int)
+    probabilities = np.round(np.clip(0.5 * rng.random((80, 12)) + 0.4 * truth, 0, 1), 2)
+    return truth, probabilities, (probabilities > 0.4).astype(int)
 
 
 @each({name: name for name in metrics.METRICS})
 def metric(name: str) -> Outputs:
-    truth, chances, labels = judged()
+    truth, probabilities, labels = judged()
     one = metrics.METRICS[name]
-    given = labels if one.needs == "labels" else chances
+    given = labels if one.needs == "labels" else probabilities
     options: dict[str, Any] = {}
     if "weights" in one.options:
         options["weights"] = metrics.inverse_propensities(truth)
@@ -1232,14 +1236,14 @@ def metric(name: str) -> Outputs:
 
 @case
 def metric_tables() -> Outputs:
-    truth, chances, labels = judged()
+    truth, probabilities, labels = judged()
     return {
         "evaluate": metrics.evaluate(
-            truth, chances, labels=labels, probabilities=chances, train_labels=truth
+            truth, probabilities, labels=labels, probabilities=probabilities, train_labels=truth
         )
-        | overconfidence(truth, chances, labels),
-        "reliability": metrics.reliability_table(truth, chances, k=2),
-        "predicted": metrics.reliability_table(truth, chances, threshold=0.4, bins=5),
+        | overconfidence(truth, probabilities, labels),
+        "reliability": metrics.reliability_table(truth, probabilities, k=2),
+        "predicted": metrics.reliability_table(truth, probabilities, threshold=0.4, bins=5),
         "propensities": metrics.propensities(truth),
         "rankable": (truth.sum(axis=1) > 0) & (truth.sum(axis=1) < truth.shape[1]),
         "synthetic": [planted().X, planted().Y],
@@ -1327,7 +1331,7 @@ def difference(before: list[Any], after: list[Any]) -> float:
 
 def run(names: list[str]) -> tuple[dict[str, dict[str, list[Any]]], dict[str, str]]:
     """Run cases; return what they gave, and the errors of those that failed."""
-    found, failed, taken = {}, {}, {}
+    found, failed, seconds = {}, {}, {}
     for name in names:
         began = time.perf_counter()
         try:
@@ -1336,10 +1340,10 @@ def run(names: list[str]) -> tuple[dict[str, dict[str, list[Any]]], dict[str, st
                 found[name] = shorten(CASES[name]())
         except Exception:
             failed[name] = traceback.format_exc(limit=-3)
-        taken[name] = time.perf_counter() - began
-    print(f"{len(names)} cases in {sum(taken.values()):.1f} s; the slowest:")
-    for name in sorted(taken, key=taken.__getitem__, reverse=True)[:10]:
-        print(f"  {taken[name]:6.2f} s  {name}")
+        seconds[name] = time.perf_counter() - began
+    print(f"{len(names)} cases in {sum(seconds.values()):.1f} s; the slowest:")
+    for name in sorted(seconds, key=seconds.__getitem__, reverse=True)[:10]:
+        print(f"  {seconds[name]:6.2f} s  {name}")
     for name, error in failed.items():
         print(f"FAILED {name}\n{error}")
     return found, failed

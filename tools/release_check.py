@@ -38,7 +38,7 @@ def build(folder: Path) -> tuple[Path, Path, Path]:
 
 
 def package_files(source: Path = SOURCE) -> set[str]:
-    """Every file of a package, as it must stand in a wheel."""
+    """Return the names that the files of a package must have in a wheel."""
     return {
         path.relative_to(source.parent).as_posix()
         for path in source.rglob("*")
@@ -47,7 +47,7 @@ def package_files(source: Path = SOURCE) -> set[str]:
 
 
 def check_wheel(wheel: Path, source: Path = SOURCE) -> None:
-    """A wheel has the whole package and nothing else."""
+    """Check that a wheel has the whole package and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
     if inside != package_files(source):
@@ -59,20 +59,21 @@ def check_wheel(wheel: Path, source: Path = SOURCE) -> None:
 
 
 def check_sdist(sdist: Path) -> None:
-    """The sdist has the package and what the tests read."""
+    """Check that the sdist has the package and the files that the tests read."""
     with tarfile.open(sdist) as archive:
-        held = {name.partition("/")[2] for name in archive.getnames()}
+        inside = {name.partition("/")[2] for name in archive.getnames()}
     needed = {f"src/{name}" for name in package_files()} | {
         "pyproject.toml", "README.md", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE",
         "Makefile", "tests/makers.py", "docs/conf.py", "docs/methods/index.md", "tools/smoke.py",
         "bench/tables.py", "bench/pages/shared.py", "bench/paper/records.jsonl.xz",
     }  # fmt: skip
-    if needed - held:
+    if needed - inside:
         raise SystemExit(
-            f"The sdist must hold what it takes to build and to test, and lacks "
-            f"{sorted(needed - held)}. Look at [tool.hatch.build.targets.sdist] in pyproject.toml."
+            "The sdist must have every file that building and testing need; it lacks "
+            f"{sorted(needed - inside)}. Look at [tool.hatch.build.targets.sdist] in "
+            "pyproject.toml."
         )
-    unwanted = [name for name in held if name.startswith(("build/", "dist/", ".venv"))]
+    unwanted = [name for name in inside if name.startswith(("build/", "dist/", ".venv"))]
     if unwanted:
         raise SystemExit(f"The sdist must hold no build output, and has {unwanted[:5]}.")
 

@@ -1,4 +1,4 @@
-"""What must work wherever compactlearn is installed, with its required packages alone.
+"""Checks of an installed compactlearn that has only its required packages.
 
 Run by `make release-check` in an environment that has nothing else, from a folder that is not this
 repository: ``python -I smoke.py VERSION``.
@@ -28,13 +28,13 @@ def main(version: str, *, alone: bool = True) -> None:
     model = compactlearn.CMLLClassifier(decoder="logistic").fit(train.X, train.Y)
     labels = model.predict(test.X)
     assert labels.shape == test.Y.shape
-    chances = model.predict_proba(test.X)
-    assert ((chances >= 0) & (chances <= 1)).all()
+    probabilities = model.predict_proba(test.X)
+    assert ((probabilities >= 0) & (probabilities <= 1)).all()
     best, _ = model.predict_topk(test.X, k=3)
     assert best.shape == (test.n_samples, 3)
-    figures = model.evaluate(test.X, test.Y)
-    assert figures["average_precision"] > 0.68, figures
-    assert figures["micro_f1"] > 0.55, figures
+    scores = model.evaluate(test.X, test.Y)
+    assert scores["average_precision"] > 0.68, scores
+    assert scores["micro_f1"] > 0.55, scores
 
     train, test = load("emotions").split()
     blocks = [(train.X[:200], train.Y[:200]), (train.X[200:], train.Y[200:])]

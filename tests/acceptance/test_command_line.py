@@ -27,8 +27,8 @@ def wordnet(shared_datasets):
     )
 
 
-def run(capsys, *words):
-    assert main([str(word) for word in words]) == 0, capsys.readouterr().err
+def run(capsys, *arguments):
+    assert main([str(one) for one in arguments]) == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
@@ -49,19 +49,19 @@ def test_wordnet_as_texts_and_tags(wordnet, tmp_path, capsys):
     write_texts(wordnet, range(TRAIN, TRAIN + TEST), test)
     columns = ["--text", "text", "--tags", "tags"]
     run(capsys, "fit", train, *columns, "--output", model_file, "--method", "cmll")
-    told = run(
+    printed = run(
         capsys, "predict", model_file, test, "--topk", 5, "--format", "jsonl", "--digits", 17
     )
     model = load_model(model_file)
     with test.open(encoding="utf-8", newline="") as file:
         texts = [row["text"] for row in csv.DictReader(file)]
-    rows = [json.loads(line)["labels"] for line in told.splitlines()]
+    rows = [json.loads(line)["labels"] for line in printed.splitlines()]
     found = [[(one["name"], one["score"]) for one in row] for row in rows]
     assert found == predict_labels(model, texts, 5)
     assert {name for row in found for name, _ in row} <= set(wordnet.label_names)
-    figures = json.loads(run(capsys, "evaluate", model_file, test, "--json"))
-    assert figures["rows"] == TEST
-    assert figures["metrics"]["precision_at_1"] > 0.35
+    report = json.loads(run(capsys, "evaluate", model_file, test, "--json"))
+    assert report["rows"] == TEST
+    assert report["metrics"]["precision_at_1"] > 0.35
     explained = json.loads(run(capsys, "explain", model_file, test, "--rows", "0", "--json"))
     assert {t["name"] for r in explained for t in r["terms"]} <= set(wordnet.feature_names)
 
@@ -73,7 +73,7 @@ def test_wordnet_as_the_repository_writes_it(wordnet, tmp_path, capsys):
     model_file = tmp_path / "w.model"
     as_in_python = ("--method", "cmll", "--dtype", "float64")
     run(capsys, "fit", tmp_path / "train.txt", "-o", model_file, *as_in_python)
-    told = run(
+    printed = run(
         capsys,
         "predict",
         model_file,
@@ -87,7 +87,7 @@ def test_wordnet_as_the_repository_writes_it(wordnet, tmp_path, capsys):
     )
     model = CMLLClassifier(random_state=0).fit(wordnet.X[:TRAIN], wordnet.Y[:TRAIN])
     best, scores = model.predict_topk(wordnet.X[TRAIN:], 3)
-    head, *lines = told.splitlines()
+    head, *lines = printed.splitlines()
     assert head == f"{TEST} {wordnet.n_labels}"
     pairs = [[pair.split(":") for pair in line.split()] for line in lines]
     assert np.array_equal([[int(j) for j, _ in row] for row in pairs], best)
@@ -95,7 +95,7 @@ def test_wordnet_as_the_repository_writes_it(wordnet, tmp_path, capsys):
 
 
 def test_enron_as_its_authors_give_it(shared_datasets, tmp_path, capsys):
-    """Compressed ARFF, whose labels an XML file beside it names."""
+    """Read compressed ARFF, whose labels are named in an XML file of the same folder."""
     source, model_file = shared_datasets / "enron" / "enron.arff.xz", tmp_path / "e.model"
     run(capsys, "fit", source, "--output", model_file, "--method", "cmll")
     data = read(source)
@@ -103,5 +103,5 @@ def test_enron_as_its_authors_give_it(shared_datasets, tmp_path, capsys):
     stored = load_model(model_file)
     assert stored.label_names_ == list(data.label_names)
     assert np.array_equal(stored.decision_function(data.X), model.decision_function(data.X))
-    told = json.loads(run(capsys, "evaluate", model_file, source, "--json"))
-    assert told["metrics"] == model.evaluate(data.X, data.Y)
+    report = json.loads(run(capsys, "evaluate", model_file, source, "--json"))
+    assert report["metrics"] == model.evaluate(data.X, data.Y)

@@ -5,6 +5,8 @@ import copy
 import numpy as np
 import scipy.sparse as sp
 
+from tests.makers import as_dense
+
 
 def snapshot(estimator):
     """Deep copy of everything learnt: all attributes but the constructor's parameters."""
@@ -69,5 +71,4 @@ class Unchanged:
 
     def answer(self):
         method = getattr(self.estimator, "decision_function", None) or self.estimator.transform
-        answer = method(self.X)
-        return answer.toarray() if sp.issparse(answer) else np.array(answer)
+        return np.array(as_dense(method(self.X)))

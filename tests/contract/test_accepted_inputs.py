@@ -25,7 +25,7 @@ from compactlearn import (
     FaIE,
     Original,
 )
-from tests.makers import make_data
+from tests.makers import as_dense, make_data
 
 MODELS = {
     "CMLL": CMLLClassifier(),
@@ -266,9 +266,7 @@ def test_labels_in_other_forms(model, form):
     np.testing.assert_allclose(
         fitted.decision_function(X), expected.decision_function(X), atol=1e-8
     )
-    labels = fitted.predict(X)
-    labels = labels.toarray() if sp.issparse(labels) else labels
-    np.testing.assert_array_equal(labels, expected.predict(X))
+    np.testing.assert_array_equal(as_dense(fitted.predict(X)), expected.predict(X))
 
 
 @every_model

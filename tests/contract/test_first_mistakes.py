@@ -234,7 +234,6 @@ def test_unknown_labels_have_a_home(model, container):
     partial[3, 2] = np.nan
     refused(model, X, (container(partial),), "NaN", "fill", "CMLLClassifier")
     CMLLClassifier().fit(X, container(partial))
-    CMLLClassifier().fit(X, container(partial))
 
 
 GAPS = {

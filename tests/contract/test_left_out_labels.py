@@ -22,6 +22,7 @@ from compactlearn import (
 )
 from compactlearn.inspection import inspect_model
 from compactlearn.metrics import scorer
+from tests.makers import as_dense
 
 NAMES = ["ants", "bees", "cats", "dogs", "eels", "foxes", "gulls"]
 COUNTS = [60, 3, 40, 2, 30, 5, 25]  # rows of each label
@@ -68,10 +69,6 @@ def both(model, form, *, options, kept, seed=0, weights=None):
     return one, other, new, whole(true), part(true, kept)
 
 
-def dense(scores):
-    return scores.toarray() if scipy.sparse.issparse(scores) else np.asarray(scores)
-
-
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("seed", range(2))
@@ -88,10 +85,10 @@ def test_the_model_is_that_of_the_other_labels(model, form, seed):
         NAMES[j] if form == "names" else str(j) for j in kept
     ]
     np.testing.assert_array_equal(
-        dense(one.decision_function(X)), dense(other.decision_function(X))
+        as_dense(one.decision_function(X)), as_dense(other.decision_function(X))
     )
-    np.testing.assert_array_equal(dense(one.predict_proba(X)), dense(other.predict_proba(X)))
-    np.testing.assert_array_equal(dense(one.predict(X)), dense(other.predict(X)))
+    np.testing.assert_array_equal(as_dense(one.predict_proba(X)), as_dense(other.predict_proba(X)))
+    np.testing.assert_array_equal(as_dense(one.predict(X)), as_dense(other.predict(X)))
     # Rows may be judged with all their labels, or with those of the model.
     expected = other.evaluate(X, part)
     assert one.evaluate(X, whole) == expected
@@ -126,7 +123,7 @@ def test_unknown_labels_are_no_rows_of_a_label():
     assert model.excluded_labels_ == [1, 3, 5]
     known = MODELS["shortlist"]().fit(X, Y[:, [0, 2, 4, 6]])
     np.testing.assert_array_equal(
-        dense(model.decision_function(X)), dense(known.decision_function(X))
+        as_dense(model.decision_function(X)), as_dense(known.decision_function(X))
     )
     assert model.evaluate(X, Y) == known.evaluate(X, Y[:, [0, 2, 4, 6]])
 

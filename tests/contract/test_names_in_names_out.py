@@ -34,7 +34,7 @@ from compactlearn import (
 )
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments, IterativeStratification
-from tests.makers import make_data
+from tests.makers import as_dense, make_data
 
 from .state import Unchanged
 
@@ -68,13 +68,9 @@ MODELS = {
 every_model = pytest.mark.parametrize("name", MODELS)
 
 
-def dense(found):
-    return found.toarray() if sp.issparse(found) else np.asarray(found)
-
-
 def scores_of(model, X):
     if hasattr(model, "decision_function"):
-        return dense(model.decision_function(X))
+        return as_dense(model.decision_function(X))
     return np.column_stack([part[:, 1] for part in model.predict_proba(X)])
 
 
@@ -101,7 +97,7 @@ def test_names_make_the_model_that_their_matrix_makes(name, form):
     model, (labels, how) = MODELS[name], FORMS[form]
     expected, found = fitted(name, "matrix"), fitted(name, form)
     np.testing.assert_array_equal(scores_of(found, X), scores_of(expected, X))
-    np.testing.assert_array_equal(dense(found.predict(X)), dense(expected.predict(X)))
+    np.testing.assert_array_equal(as_dense(found.predict(X)), as_dense(expected.predict(X)))
     assert found.label_names_ == SORTED
     assert not hasattr(expected, "label_names_")
     if name != "tuner of others":
@@ -120,13 +116,13 @@ def test_names_make_the_model_that_their_matrix_makes(name, form):
 @every_model
 def test_predicted_names_are_the_predicted_columns(name):
     model = fitted(name)
-    labels, scores = dense(model.predict(X)), scores_of(model, X)
+    labels, scores = as_dense(model.predict(X)), scores_of(model, X)
     shown = scores
     if hasattr(model, "predict_proba"):
         shown = model.predict_proba(X)
         if isinstance(shown, list):
             shown = np.column_stack([part[:, 1] for part in shown])
-        shown = dense(shown)
+        shown = as_dense(shown)
     found = model.predict_labels(X)
     assert [sorted(name for name, _ in row) for row in found] == [
         [SORTED[j] for j in np.flatnonzero(row)] for row in labels
@@ -154,7 +150,7 @@ def test_the_best_by_name_are_the_best_by_index(name, k):
 @every_model
 def test_column_numbers_replace_missing_names(name):
     model = fitted(name, "matrix")
-    labels = dense(model.predict(X))
+    labels = as_dense(model.predict(X))
     found = model.predict_labels(X)
     assert [sorted(name for name, _ in row) for row in found] == [
         [str(j) for j in np.flatnonzero(row)] for row in labels
@@ -179,7 +175,7 @@ def test_columns_of_a_frame_keep_their_order(name, form):
     assert list(model.label_names_) == NAMES
     if name != "tuner of others":
         np.testing.assert_array_equal(model.classes_, np.arange(5))
-    labels = dense(model.predict(X))
+    labels = as_dense(model.predict(X))
     assert [{name for name, _ in row} for row in model.predict_labels(X)] == [
         {NAMES[j] for j in np.flatnonzero(row)} for row in labels
     ]

@@ -270,12 +270,12 @@ TOO_MANY = "{}={} asks for more components than there are {} ({}); lower it to a
 
 
 def bad_parameters():
-    for classes, name, accepted, values, words in PARAMETERS:
+    for classes, name, accepted, values, misspelt in PARAMETERS:
         for cls in classes:
             got = f"The parameter {name!r} of {cls.__name__} must be {accepted}; got "
             for value in values:
                 yield cls, name, value, f"{got}{value!r}. Set {name} to "
-            for typed, meant in words.items():
+            for typed, meant in misspelt.items():
                 said = f"{got}{typed!r}. Set {name} to one of these. Did you mean {meant!r}?"
                 yield cls, name, typed, said
     for cls in (*OURS, *LABEL_SIDE):

@@ -14,7 +14,6 @@ from compactlearn import (
     MDDM,
     PLST,
     AutoCompactClassifier,
-    C2AEClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
@@ -26,26 +25,12 @@ from compactlearn.compact import PaperClassifier
 from compactlearn.model_selection import GridSearchMoments
 from tests.sklearn_checks import checks_that_run, run_check
 
-SMALL_C2AE = C2AEClassifier(
-    8,
-    feature_hidden=(32,),
-    label_hidden=(16,),
-    batch_size=32,
-    max_epochs=30,
-    learning_rate=1e-3,
-    device="cpu",
-    random_state=0,
-)
-
-SMALL_AUTO = AutoCompactClassifier(time_budget=0.01)  # its first model alone, without trees
-
 # Trees are left out on purpose: the weight checks repeat rows, which moves the codes by rounding,
 # and a tree breaks ties between equally good splits by that rounding.
 CLASSIFIERS = [
     CMLLClassifier(),
     CMLLClassifier(n_feature_components=None),
     CompactClassifier(regressor=Ridge(alpha=0.5)),
-    CompactClassifier(regressor=KernelRidge(alpha=0.1, kernel="rbf")),
     CompactClassifier(),
     CompactClassifier(Original()),
     CompactClassifier(Original(), regressor=Ridge(alpha=0.5)),
@@ -66,8 +51,7 @@ CLASSIFIERS = [
     CompactClassifier(MDDM(), feature_map=KernelMap(algorithm="nystroem")),
     CMLLClassifierCV(),
     GridSearchMoments(CMLLClassifier(), {"alpha": [0.1, 10.0]}, cv=3),
-    SMALL_AUTO,
-    SMALL_C2AE,
+    AutoCompactClassifier(time_budget=0.01),  # its first model alone, without trees
 ]
 TRANSFORMERS = [
     CMLL(),

@@ -2,7 +2,7 @@
 
 It imports nothing of compactlearn, so that it can serve as an oracle for the tests and as the
 baseline of the speed benchmarks. It forms the N x N matrices of the paper, starts at random and
-stops by the paper's rule. Where the printed algorithm cannot be run as it stands:
+stops by the paper's rule. Where the printed algorithm cannot be run as printed:
 
 * the V-step of round j + 1 uses the P of round j (the P it prints does not exist yet);
 * the objective of the random start is tr(V' A V), with the transpose the print leaves out;
@@ -24,7 +24,7 @@ Eigen = Literal["full", "arpack"]
 
 @dataclass(frozen=True)
 class LiteralSolution:
-    """What Algorithm 1 ends with, in the paper's letters."""
+    """Result of Algorithm 1, in the paper's notation."""
 
     V: Array  # (N, m) label codes, orthonormal columns
     P: Array  # (D, d) feature projection, orthonormal columns

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn import config_context
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -38,7 +38,7 @@ from compactlearn.related import (
 from tests.contract.state import Unchanged
 from tests.devices.places import PLACES
 from tests.makers import labelled
-from tests.sklearn_checks import run_check
+from tests.sklearn_checks import checks_that_run, run_check
 
 
 class Canonical(CCA):
@@ -99,6 +99,16 @@ def test_none_is_left_out():
 @parametrize_with_checks([Canonical() if type(one) is CCA else one for one in CHECKED])
 def test_scikit_learns_checks(estimator, check):
     run_check(check, estimator)
+
+
+@pytest.mark.parametrize("estimator", CHECKED, ids=repr)
+def test_the_checks_are_many(estimator):
+    assert len(checks_that_run(estimator)) >= (50 if is_classifier(estimator) else 35)
+    tags = get_tags(estimator)
+    assert tags.input_tags.sparse
+    assert tags.target_tags.required
+    assert not tags.no_validation
+    assert tags.classifier_tags is None or tags.classifier_tags.multi_label
 
 
 @pytest.mark.parametrize("name", [*EMBEDDINGS, *CLASSIFIERS])

@@ -29,7 +29,7 @@ class Site:
 
 
 def build(folder):
-    """What `make docs` does, into a folder of the tests."""
+    """Build the site as `make docs` does, into a folder of the tests."""
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
     command += ["-d", str(folder / "doctrees"), str(DOCS), str(folder / "site")]
     path = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])

@@ -124,11 +124,11 @@ def test_every_method_page_has_the_same_parts():
 def test_the_gallery_shows_what_its_scripts_draw(site):
     for script in sorted((DOCS / "gallery").glob("*.py")):
         shown = site.text(f"gallery/{script.stem}.html")
-        held = re.findall(
+        figures = re.findall(
             r'<div class="plot"><script type="application/json">(.*?)</script>', shown
         )
-        assert len(held) == script.read_text(encoding="utf-8").count("figure.show()") > 0
-        for figure in held:
+        assert len(figures) == script.read_text(encoding="utf-8").count("figure.show()") > 0
+        for figure in figures:
             assert json.loads(figure)["data"]
         assert "plotly.min.js" in shown
     assert "plotly.min.js" not in site.text("tutorials/ten-minutes.html")

@@ -1,1 +1,1 @@
-"""What must hold, whatever the implementation: statements taken from the theory, not the code."""
+"""Tests of statements of the theory, which hold for every implementation."""

@@ -61,7 +61,7 @@ def top(S, k):
 
 
 def n_positive(values):
-    """How many eigenvalues of a Gram matrix are above round-off."""
+    """Return the number of eigenvalues of a Gram matrix that are above round-off."""
     values = np.asarray(values)
     if not len(values) or values[0] <= 0:
         return 0

@@ -21,13 +21,13 @@ CLEAR = 1e-6
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a method answers; `spectrum` has all eigenvalues of its matrix, largest first."""
+    """Result of a method; `spectrum` has all eigenvalues of its matrix, largest first."""
 
     codes: np.ndarray
     decoder: np.ndarray
     offset: np.ndarray
     spectrum: np.ndarray
-    kept: int = 0  # eigenvectors taken, after the cut to the rank
+    kept: int = 0  # number of eigenvectors, at most the rank
     projection: np.ndarray | None = None
     beta: float | None = None
     dependence: float | None = None
@@ -141,7 +141,7 @@ def plst(Y, m, **options):
 
 
 def added(Y, V, W, offset):
-    """What the decoder adds to VW."""
+    """Return the offset that the decoder adds to VW."""
     lost = Y.mean(axis=0) - V.mean(axis=0) @ W
     return lost if offset == "mean" else np.zeros_like(lost)
 

@@ -36,7 +36,7 @@ class Recorder(RegressorMixin, BaseEstimator):
 
 
 def weighted(embedding):
-    """What the learner is to see of the codes of a fitted embedding, and what undoes it."""
+    """Return the learner's targets for the codes of an embedding, and the inverse map."""
     V, W = embedding.codes_, embedding.decoder_
     root = np.real(scipy.linalg.sqrtm(W @ W.T))
     factor = np.sqrt(V.size / np.sum((V @ root) ** 2))

@@ -169,7 +169,7 @@ def test_local_maxima_are_left_behind(seed):
 
 
 def test_the_ascent_ends_where_plain_rounds_gain_nothing():
-    """A short step with momentum is no proof of arrival; going on by plain rounds would show."""
+    """A short step with momentum is no proof of convergence; more plain rounds would show it."""
     for seed in range(1, 80):
         X, Y, d, m, beta = binding(seed)
         model = CMLL(d, m, beta=beta).fit(X, Y)

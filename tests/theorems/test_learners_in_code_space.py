@@ -51,8 +51,8 @@ complete = pytest.mark.parametrize("embedding", COMPLETE.values(), ids=COMPLETE.
 partial = pytest.mark.parametrize("embedding", PARTIAL.values(), ids=PARTIAL.keys())
 
 
-def stood_for(embedding, X, Y):
-    """The labels that the codes stand for."""
+def decoded_labels(embedding, X, Y):
+    """Return the labels decoded from the codes of the training rows."""
     fitted = embedding.fit(X, Y)
     return fitted.decode(fitted.codes_)
 
@@ -70,11 +70,11 @@ def test_with_all_codes_it_is_the_learner_of_the_labels(embedding, learner, seed
 @partial
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("learner", [TREE, KNeighborsRegressor(7), LinearRegression()])
-def test_it_is_the_learner_of_the_labels_that_codes_stand_for(embedding, learner, seed):
+def test_it_is_the_learner_of_the_decoded_labels(embedding, learner, seed):
     X, Y = problem(*ROWS, seed=140 + seed, share=SHARES)
     X_new = new_rows(X)
     model = CompactClassifier(embedding, regressor=learner).fit(X, Y)
-    expected = learner.fit(X, stood_for(embedding, X, Y)).predict(X_new)
+    expected = learner.fit(X, decoded_labels(embedding, X, Y)).predict(X_new)
     assert_scores(model.decision_function(X_new), expected)
 
 
@@ -95,7 +95,7 @@ def test_whatever_the_shape_and_the_rank_of_the_decoder(n, d, m, beta, copies, s
     X_new, learner = new_rows(X), KNeighborsRegressor(3)
     embedding = CMLL(None, m * copies, beta=beta)
     model = CompactClassifier(embedding, regressor=learner).fit(X, Y)
-    expected = learner.fit(X, stood_for(embedding, X, Y)).predict(X_new)
+    expected = learner.fit(X, decoded_labels(embedding, X, Y)).predict(X_new)
     assert_scores(model.decision_function(X_new), expected, 1e-6)
     assert np.isfinite(model.predict_codes(X_new)).all()
 
@@ -137,8 +137,8 @@ def test_units_of_codes_do_not_matter():
     assert other.threshold_ == pytest.approx(plain.threshold_)
 
 
-def test_honest_codes_are_by_the_same_learner():
-    """Codes in other units are predicted for held-out rows in these units, and no otherwise."""
+def test_out_of_fold_codes_are_by_the_same_learner():
+    """Out-of-fold codes change with the units of the codes, and in no other respect."""
     X, Y = problem(*ROWS, seed=154, share=SHARES)
     found = []
     for embedding in (PLST(3), Stretched(3)):

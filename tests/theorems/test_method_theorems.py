@@ -112,8 +112,8 @@ def test_no_projection_is_better(variant, shape):
     np.testing.assert_allclose(np.diag(P.T @ A @ P), model.eigenvalues_, rtol=1e-8)
     root = np.linalg.cholesky(B).T
     for other in random_frames(shape[1], 3) + neighbours(np.linalg.qr(root @ P)[0]):
-        rival = np.linalg.solve(root, other)  # rival' B rival = I
-        assert np.trace(rival.T @ A @ rival) <= model.objective_ * (1 + 1e-10)
+        candidate = np.linalg.solve(root, other)  # candidate' B candidate = I
+        assert np.trace(candidate.T @ A @ candidate) <= model.objective_ * (1 + 1e-10)
 
 
 @pytest.mark.parametrize("cls", [CMLL, FaIE, DMLR])

@@ -1,4 +1,4 @@
-"""The value reached, the constraints kept, and the path taken."""
+"""Tests of the objective reached, of the constraints and of the iterations."""
 
 import numpy as np
 import pytest

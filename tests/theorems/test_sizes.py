@@ -1,4 +1,4 @@
-"""How many components: ratios, bounds, ranks, and what fills up the projection."""
+"""Tests of the number of components: ratios, bounds, ranks, and the padding of projections."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""What is learnt does not depend on the units of a column more than the penalty says."""
+"""Tests that units of columns change a model only through the penalty."""
 
 import warnings
 
