@@ -1,7 +1,7 @@
 """Comparing methods by records
 
 A benchmark is described by plain values, and every finished piece of it becomes a record on disk.
-Tables and figures are made of the records and of nothing else, so that a comparison can be
+Tables and scores are made of the records and of nothing else, so that a comparison can be
 stopped, continued, and looked at again.
 """
 
@@ -50,17 +50,17 @@ print(len(records), "records:", {record.status for record in records})
 # `aggregate` joins the folds, and refuses to where they are not comparable.
 
 results = aggregate(records, "nested")
-figures = {
-    method: results.figure("emotions", method, "average_precision") for method in results.methods
+scores = {
+    method: results.score("emotions", method, "average_precision") for method in results.methods
 }
-for method, found in figures.items():
+for method, found in scores.items():
     print(f"{method:5} {found.mean:.3f} ± {found.std:.3f}")
 
 figure = go.Figure(
     go.Scatter(
-        x=list(figures),
-        y=[found.mean for found in figures.values()],
-        error_y={"type": "data", "array": [found.std for found in figures.values()]},
+        x=list(scores),
+        y=[found.mean for found in scores.values()],
+        error_y={"type": "data", "array": [found.std for found in scores.values()]},
         mode="markers",
         marker_size=10,
     )

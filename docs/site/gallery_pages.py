@@ -2,7 +2,7 @@
 
 A script is a document of the site like any other. Its docstring opens the page (the first line is
 the title), a line ``# %%`` begins a part, whose comment is Markdown, and ``figure.show()`` puts a
-figure where it stands. By itself the script does the same in a terminal and in the browser.
+figure at that place. By itself the script does the same in a terminal and in the browser.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Labels by name become the matrix that they spell, and what spells none is refused in words."""
+"""Labels by name become the matrix that they spell, and anything else raises an error."""
 
 import warnings
 
@@ -47,7 +47,7 @@ def test_matrix_of_names(rows, container):
     st.sampled_from([list, np.array, pd.Series, pl.Series, lambda y: pd.DataFrame({"tags": y})]),
 )
 def test_joined_names_come_apart(rows, sep, blank, container):
-    """However many blanks and empty places there are, a name is what stands between the signs."""
+    """However many blanks and empty places there are, a name is what separators enclose."""
     rows = [[name.strip() for name in row if sep.strip() not in name] for row in rows]
     rows = [[name for name in row if name and not set(name) & set(sep)] for row in rows]
     rows.append(["last"])
@@ -61,7 +61,7 @@ def test_joined_names_come_apart(rows, sep, blank, container):
 @settings(max_examples=100, deadline=None)
 @given(ROWS.filter(lambda rows: any(rows)), st.randoms())
 def test_known_names_keep_their_columns(rows, random):
-    """Rows may lack names, and columns may stand in any order: cells are by name."""
+    """Rows may lack names, and columns may be in any order: cells are by name."""
     names, matrix = literal(rows)
     known = [*names, "one that no row has"]
     random.shuffle(known)

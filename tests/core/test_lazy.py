@@ -14,7 +14,7 @@ SOURCE = Path(compactlearn.__file__).read_text(encoding="utf-8")
 
 
 def declared():
-    """What the block for type checkers imports: name to module."""
+    """Return the imports of the block for type checkers, name to module."""
     found = {}
     for node in ast.walk(ast.parse(SOURCE)):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
