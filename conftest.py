@@ -1,5 +1,6 @@
 """Fixtures of all tests, of the library and of the workshop."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,11 @@ from hypothesis import settings
 
 from tests.browsing import open_browser
 
-# A busy machine makes single examples slow without making the code wrong.
-settings.register_profile("compactlearn", deadline=None, max_examples=50)
+# A busy machine makes single examples slow without making the code wrong. Continuous integration
+# uses the same examples each time; on other machines every run draws new ones.
+settings.register_profile(
+    "compactlearn", deadline=None, max_examples=50, derandomize="CI" in os.environ
+)
 settings.load_profile("compactlearn")
 
 

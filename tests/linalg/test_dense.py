@@ -286,10 +286,23 @@ def test_no_matrix_of_that_order_is_made_where_all_features_are_kept():
     in_a_process(KEPT, threads="1")
 
 
-def test_singular_values_where_divide_and_conquer_gives_up(monkeypatch):
-    def gives_up(*_, **__):
-        raise np.linalg.LinAlgError("SVD did not converge")
+def gives_up(*_, **__):
+    raise np.linalg.LinAlgError("did not converge")
 
+
+def test_eigenpairs_where_divide_and_conquer_gives_up(monkeypatch):
+    half = np.random.default_rng(0).standard_normal((7, 5))
+    matrix = half @ half.T
+    known = dense.all_pairs(matrix)
+    monkeypatch.setattr(np.linalg, "eigh", gives_up)
+    values, vectors = dense.all_pairs(matrix)
+    np.testing.assert_allclose(values, known[0], atol=1e-13)
+    np.testing.assert_allclose(vectors * values @ vectors.T, matrix, atol=1e-13)
+    with pytest.raises(np.linalg.LinAlgError):
+        dense.all_pairs(np.full((3, 3), np.nan))
+
+
+def test_singular_values_where_divide_and_conquer_gives_up(monkeypatch):
     matrix = np.random.default_rng(0).standard_normal((7, 5)) @ np.diag([1, 1, 1, 1e-9, 0])
     known = dense.svd(matrix)
     monkeypatch.setattr(np.linalg, "svd", gives_up)

@@ -35,9 +35,9 @@ def exact(names):
 
 
 def ori_is_not_beaten(names):
-    figures, ori = names["figures"], names["figures"]["ORI"]
+    scores, ori = names["scores"], names["scores"]["ORI"]
     assert len(names["records"]) == 12
-    return all(found.mean <= ori.mean + ori.std for found in figures.values())
+    return all(found.mean <= ori.mean + ori.std for found in scores.values())
 
 
 def best_is_inside_the_grid(names):

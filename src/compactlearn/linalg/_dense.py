@@ -200,14 +200,23 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def all_pairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
-    """Every eigenvalue of a symmetric matrix, smallest first, and the eigenvectors."""
+    """Every eigenvalue of a symmetric matrix, smallest first, and the eigenvectors.
+
+    Divide and conquer gives up on some finite matrices (seen with OpenBLAS 0.3.31: order 116, values
+    of high multiplicity). QR iteration is slower, and ends on them.
+    """
     n = matrix.shape[0]
     if isinstance(matrix, DeviceArray):
         return np.linalg.eigh(matrix)
     _refuse_unproven(n)
     if n > IN_PLACE_ABOVE and overwrite:
         return scipy.linalg.eigh(matrix, driver="evd", overwrite_a=True, check_finite=False)
-    values, vectors = np.linalg.eigh(matrix)
+    try:
+        values, vectors = np.linalg.eigh(matrix)
+    except np.linalg.LinAlgError:
+        if not np.isfinite(matrix).all():
+            raise
+        values, vectors = scipy.linalg.eigh(matrix, driver="ev", check_finite=False)
     return values, vectors
 
 

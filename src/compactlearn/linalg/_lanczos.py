@@ -383,17 +383,21 @@ def next_block(
     Q is the basis so far, in one piece or in blocks of columns, which are joined only where needed.
     """
     block, R = dense.thin_qr(W)
+    limit = W.shape[0] * EPS * scale
     remaining = np.abs(np.diag(R))
-    exhausted = remaining <= W.shape[0] * EPS * scale
-    if not exhausted.any() and remaining.min() > 1e-2 * _lengths(R).max():
+    if remaining.min() > max(limit, 1e-2 * _lengths(R).max()):
         return block, R
     # Columns of W that nearly depend on each other leave a small remainder, which normalising
     # blows up together with its rounding; what comes out is no longer orthogonal to the basis.
     # Where nothing at all remains the Krylov space is invariant, and new directions are drawn.
-    # R keeps the true remainder: it measures the residuals.
+    # Singular directions show what remains. (A column of an unpivoted factorisation cannot be
+    # replaced: later columns of W have parts in it, however little is left of its own.)
+    U, singular, Vt = dense.svd(R)
+    block, R = block @ U, singular[:, None] * Vt
+    exhausted = singular <= limit
     block[:, exhausted] = rng.standard_normal((W.shape[0], int(exhausted.sum())))
     Q = np.hstack(Q) if isinstance(Q, list) else Q
     for _ in range(2):
-        block, _ = orthogonalise(block, Q)
-        block = dense.qr(block)[0]
+        block, factor = dense.qr(orthogonalise(block, Q)[0])
+        block = block * np.sign(np.diag(factor))  # the directions of W, which R describes
     return block, R
