@@ -202,8 +202,8 @@ def svd(matrix: Array) -> tuple[Array, Array, Array]:
 def all_pairs(matrix: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Every eigenvalue of a symmetric matrix, smallest first, and the eigenvectors.
 
-    Divide and conquer gives up on some finite matrices (seen with OpenBLAS 0.3.31: order 116, values
-    of high multiplicity). QR iteration is slower, and ends on them.
+    Divide and conquer gives up on some finite matrices (seen with OpenBLAS 0.3.31: order 116,
+    values of high multiplicity). QR iteration is slower, and ends on them.
     """
     n = matrix.shape[0]
     if isinstance(matrix, DeviceArray):
