@@ -51,13 +51,12 @@ class Misjudged:
 
 @dataclass(frozen=True)
 class Tried:
-    """A model that a search has tried: how many parameters it keeps, and how good it was."""
+    """A model that a search has tried, with its cross-validated score."""
 
     name: str
     n_parameters: int
     score: float
     deviation: float | None
-    selected: bool
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class ModelFacts:
     metrics: Mapping[str, float]  # on the held-out rows
     labels: tuple[LabelFacts, ...]
     mistakes: tuple[Misjudged, ...] = ()  # the surest first
-    tried: tuple[Tried, ...] = ()  # what a search has tried, judged by ``tried_by``
+    tried: tuple[Tried, ...] = ()  # best first, by the metric ``tried_by``
     tried_by: str = ""
     # Of predicted labels, and of the best few of each row; empty without probabilities.
     suggested: Mapping[str, ReliabilityTable] = field(default_factory=dict)

@@ -46,12 +46,12 @@ def model_report(
     feature_names: Any = None,
     heading: str | None = None,
 ) -> str:
-    """Make one HTML page on a fitted model, which needs no network.
+    """Make an HTML page about a fitted model, in one file that needs no network.
 
-    It says how good the model is on held-out rows, has all labels in a table that can be searched
-    and sorted, with the words that speak for each, the labels that are similar, frequency and
-    accuracy; how reliable the probabilities of suggested labels are; the mistakes that the model
-    was surest about; and figures.
+    The page has the metrics on held-out rows; a table of all labels that can be searched and
+    sorted, with their strongest features, similar labels, frequency and accuracy; the most
+    confident errors; the reliability of the probabilities of suggested labels; and the models that
+    a search has tried.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def model_report(
     True
     """
     facts = inspect_model(model, X, Y, n_mistakes=n_mistakes, feature_names=feature_names)
-    page = model_page(facts, f"{facts.kind}, looked at" if heading is None else heading)
+    page = model_page(facts, f"{facts.kind}: a fitted model" if heading is None else heading)
     if path is not None:
         with atomic(path) as stream:
             stream.write(page.encode(errors="replace"))
@@ -245,8 +245,7 @@ def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
     rows: NDArray[Any] | list[Any] = getattr(model, "leaderboard_", [])
     scoring = getattr(model, "scoring", "")
     tried = tuple(
-        Tried(row["name"], int(row["n_parameters"]), row["score"], row["deviation"], place == 0)
-        for place, row in enumerate(rows)
+        Tried(row["name"], int(row["n_parameters"]), row["score"], row["deviation"]) for row in rows
     )
     return tried, scoring if isinstance(scoring, str) else getattr(scoring, "name", "")
 
