@@ -76,8 +76,7 @@ def test_what_cannot_be_written_is_noticed_before_anything_is_read(name, target,
     """Nothing that the command reads is there: it has not come so far."""
     (place / "home").mkdir()
     (place / "notes.csv").unlink()
-    if name != "report":  # there the file decides which report it is
-        (place / "m.model").unlink()
+    (place / "m.model").unlink()
     ending = "" if target == "home" else WRITERS[name][1]
     message = run(*WRITERS[name][0].split(), target + ending, status=2).err
     assert message.startswith(("compactlearn: --output must", "compactlearn: DST must"))

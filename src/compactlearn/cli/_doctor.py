@@ -32,7 +32,7 @@ def doctor(
 ) -> None:
     """Show versions, threads, devices, memory and the content of a model file.
 
-    Every byte of the model file is checked against its digest.
+    With MODEL, every byte of the file is checked: a damaged file is reported.
     """
     record: dict[str, Any] = {
         "compactlearn": __version__,
@@ -64,7 +64,7 @@ def _model(path: Path) -> dict[str, Any]:
         "file": str(path),
         "bytes": path.stat().st_size,
         **about(path),
-        "digests": "verified",
+        "checksums": "verified",
         "type": " > ".join(type(step).__name__ for _, step in getattr(model, "steps", ()))
         or type(model).__name__,
         "features": getattr(last, "n_features_in_", None),

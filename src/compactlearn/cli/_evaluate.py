@@ -32,18 +32,16 @@ def evaluate(
     inputs = [model_file, *files_read(source, options.labels)]
     output, as_json = text_target(output, as_json=as_json, force=force, inputs=inputs)
     model = open_model(model_file)
-    rows = rows_for(model, source, options, with_labels=True)
-    Y, unknown = known_labels(model, rows)
+    rows = known_labels(model, rows_for(model, source, options, with_labels=True))
     with refusals_are_mistakes():
-        found = measure(model, rows.X, Y)
+        found = measure(model, rows.X, rows.Y)
     if as_json:
         # JSON has no NaN: an undefined metric is null.
         metrics = {name: float(v) if math.isfinite(v) else None for name, v in found.items()}
         about = {"model": str(model_file), "classifier": name_of(model), "data": rows.name}
-        about |= {"rows": rows.count, "unknown_tags": unknown.tags, "metrics": metrics}
+        about |= {"rows": rows.count, "unknown_tags": rows.unknown_tags, "metrics": metrics}
         say(json.dumps(about, indent=2), output)
         return
-    unknown.report()
     page = None if output is None else io.StringIO()
     screen = console(page)
     table = [
@@ -55,7 +53,7 @@ def evaluate(
         for name, value in found.items()
     ]
     screen.print(f"{name_of(model)} on {rows.name}: {rows.count} rows", soft_wrap=True)
-    for part in fitted(["measure", "value", "better"], table, screen.width):
+    for part in fitted(["metric", "value", "better"], table, screen.width):
         screen.print(part)
     if page is not None:
         say(page.getvalue().rstrip("\n"), output)

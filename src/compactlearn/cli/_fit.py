@@ -60,15 +60,15 @@ def fit(
         str | None,
         typer.Option(
             help="Categorical columns, separated by commas, or auto: all columns with values that "
-            "are not numbers. Each value becomes a feature, also a missing value; missing numbers "
-            "become the median."
+            "are not numbers. Each value becomes a feature, a missing value too; missing numbers "
+            "are replaced by the median."
         ),
     ] = None,
     analyzer: Annotated[
         str | None,
         typer.Option(
-            help="The unit of n-grams: word, char (characters) or char_wb (characters within "
-            "words, for languages in which words have many forms); by default word.",
+            help="What texts are split into: word, char (runs of characters) or char_wb (runs "
+            "within words, for languages in which words have many forms); by default word.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +76,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="MIN,MAX",
-            help="Lengths of n-grams; by default 1,1 for words and 3,5 for characters.",
+            help="Shortest and longest run of words or characters that is a feature; by default "
+            "1,1 for words and 3,5 for characters.",
             show_default=False,
         ),
     ] = None,
@@ -84,17 +85,17 @@ def fit(
         str | None,
         typer.Option(
             "--min-df",
-            help="Least number of texts that an n-gram must be in, as a number (2) or a share of "
-            "all texts (0.001); by default 1.",
+            help="Ignore words and runs in fewer texts than this number (2) or share (0.001); by "
+            "default 1.",
             show_default=False,
         ),
     ] = None,
     method: Annotated[
         str,
         typer.Option(
-            help="auto: the best of several methods; shortlist: for thousands of labels; cmll: a "
-            "compact linear model; cmll-cv: the same, tuned by cross-validation; or the name of a "
-            "method of the paper, such as CPLST."
+            help="auto: the best of several models; shortlist: for thousands of labels; cmll: a "
+            "compact linear model; cmll-cv: the same, tuned by cross-validation; or another "
+            "method by its name, such as CPLST."
         ),
     ] = "auto",
     time_budget: Annotated[
@@ -130,8 +131,8 @@ def fit(
         bool,
         typer.Option(
             "--blocks",
-            help="For cmll and the methods of the paper: read DATA, a file or a folder of files, "
-            "block by block, if its rows do not fit in memory.",
+            help="For cmll and other linear methods: read DATA, a file or a folder of files, block "
+            "by block, if its rows do not fit in memory.",
         ),
     ] = False,
     checkpoint: Annotated[
@@ -146,8 +147,8 @@ def fit(
 ) -> None:
     """Fit a model to DATA and write it to a file.
 
-    DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
-    and --tags a table of texts. The model file is written completely or not at all.
+    DATA is a table of features and labels (ARFF, CSV, TSV, Parquet, LIBSVM or the format of the
+    extreme classification repository), or with --text and --tags a table of texts and their tags.
     """
     check_target(output, "--output", force=force, inputs=files_read(source, options.labels))
     model = make(method, seed, jobs, time_budget, size_budget, dtype)
