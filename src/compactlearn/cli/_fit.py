@@ -24,7 +24,7 @@ from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._compression import TYPES, lightened
 from compactlearn.core._memory import human_bytes
 from compactlearn.core._params import nearest
-from compactlearn.core._plain import call, plain
+from compactlearn.core._plain import plain
 from compactlearn.core._shown import shown
 from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.datasets._formats.mixed import MixedTable
@@ -313,7 +313,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
     last = last_step(model)
     return {
         "model": str(output),
-        "classifier": call(type(last).__name__, _changed(last)),
+        "classifier": " ".join(repr(last).split()),
         "data": data.name,
         "rows": _n_rows(data),
         "features": int(last.n_features_in_),
@@ -347,18 +347,6 @@ def _n_rows(data: Any) -> int:
     if isinstance(data, BlockFiles):
         return int(data.n_rows or 0)  # known after reading
     return len(data.texts) if isinstance(data, Texts) else data.n_samples
-
-
-def _changed(model: Any) -> dict[str, Any]:
-    """Return the parameters of plain types that differ from their defaults."""
-    defaults = type(model)().get_params(deep=False)
-    given = model.get_params(deep=False)
-    plain_types = (str, int, float, bool, type(None))
-    return {
-        key: value
-        for key, value in given.items()
-        if isinstance(value, plain_types) and value != defaults.get(key)
-    }
 
 
 def _sentence(record: Mapping[str, Any]) -> str:

@@ -271,7 +271,7 @@ def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:
 
 def known_labels(model: Any, rows: InputRows) -> InputRows:
     """Return the rows with the labels that the model knows; report how many others there were."""
-    kept, n_unknown = rows.Y, 0
+    kept, n_unknown, emptied = rows.Y, 0, 0
     if isinstance(rows.Y, list):
         known = set(names_of(last_step(model)))
         kept = [[tag for tag in row if tag in known] for row in rows.Y]

@@ -300,7 +300,8 @@ def _pairs(model: Any, scored: Any, X: Any, called: LabelNames, asked: list[int]
         scores = label_scores(scored, block)
         if called.two_classes:  # one score, of the second class
             scores = np.hstack([-scores, scores])
-        given = _given(model.predict(block), called, scores.shape)
+        given = called.as_matrix(model.predict(block), "explain")
+        given = (given.toarray() if scipy.sparse.issparse(given) else np.asarray(given)) > 0
         if asked is None:
             wanted = given.copy()
             none = ~wanted.any(axis=1)
@@ -311,19 +312,6 @@ def _pairs(model: Any, scored: Any, X: Any, called: LabelNames, asked: list[int]
             label = np.tile(np.asarray(asked, dtype=np.intp), scores.shape[0])
         parts.append((row + rows.start, label, scores[row, label], given[row, label]))
     return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return what ``predict`` says, as a matrix of rows and labels."""
-    if scipy.sparse.issparse(predicted):
-        return predicted.toarray() > 0
-    predicted = np.asarray(predicted)
-    if predicted.ndim == 2:
-        return predicted > 0
-    given = np.zeros(shape, dtype=bool)
-    places = [called.classes.index(one) for one in predicted.tolist()]
-    given[np.arange(shape[0]), places] = True
-    return given
 
 
 # ---- terms --------------------------------------------------------------------------------------

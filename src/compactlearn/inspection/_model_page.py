@@ -18,9 +18,9 @@ from compactlearn.inspection.page_parts import (
     said,
     tile,
     title,
+    whole_page,
     wrapped,
 )
-from compactlearn.inspection.page_shell import whole_page
 from compactlearn.metrics._reliability import ReliabilityTable
 
 _FREQUENT = 10  # held-out rows from which on the metrics of a label say something

@@ -258,17 +258,12 @@ def _settings(model: Any) -> dict[str, str]:
         usual = type(model)().get_params(deep=False)
     except TypeError:  # a model of others, that cannot be made without arguments
         usual = {}
-    own = {name: _written(value) for name, value in model.get_params(deep=False).items()}
+    own = {name: python_value(value) for name, value in model.get_params(deep=False).items()}
     return {
-        name: text
+        name: text[:200]
         for name, text in own.items()
-        if name not in usual or text != _written(usual[name])
+        if name not in usual or text != python_value(usual[name])
     }
-
-
-def _written(value: Any) -> str:
-    plain = isinstance(value, str | int | float | bool | type(None))
-    return python_value(value) if plain else f"{value!r:.200}"
 
 
 def _known(model: Any, name: str) -> int | None:
