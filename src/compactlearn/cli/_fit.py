@@ -171,7 +171,7 @@ def fit(
         if categories is not None or not isinstance(model, CompactClassifier):
             raise Mistake(
                 "--blocks is for linear models of numeric tables without --categories; got "
-                f"--method {method}. Pass --method cmll, or a method of the paper, and no "
+                f"--method {method}. Pass --method cmll or another linear method, and no "
                 "--categories."
             )
         data: Any = training_blocks(source, options)
@@ -190,9 +190,7 @@ def fit(
         with refusals_are_mistakes():
             fit_to(model, data, columns, **named)
     last = last_step(model)
-    if getattr(
-        last, "interrupted_", False
-    ):  # the search stopped early and kept its best model so far
+    if getattr(last, "interrupted_", False):  # the search kept its best model so far
         raise KeyboardInterrupt
     if "verbose" in last.get_params(deep=False):
         last.set_params(verbose=0)  # the progress bar was for this command only

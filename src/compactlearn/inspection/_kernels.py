@@ -79,9 +79,8 @@ def _of_distances(
     gamma: float, X: Any, landmarks: Any, weights: Array, inner: Array
 ) -> tuple[Array, Array]:
     squares = row_norms(landmarks, squared=True)
-    s = np.maximum(row_norms(X, squared=True), np.finfo(np.float64).tiny)[
-        :, None
-    ]  # a row of zeros adds nothing
+    tiny = np.finfo(np.float64).tiny  # a row of zeros adds nothing
+    s = np.maximum(row_norms(X, squared=True), tiny)[:, None]
     p, root = inner / s, np.sqrt(gamma * s)
     across = np.exp(-gamma * np.maximum(squares - s * p * p, 0.0))
     along = (erf(root * (1.0 - p)) + erf(root * p)) * (np.sqrt(np.pi) / (2.0 * root))
