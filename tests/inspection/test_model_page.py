@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_page import model_page, says
 from compactlearn.metrics._reliability import ReliabilityTable
 from tests.browsing import complaints, open_afresh, open_browser, requests
@@ -40,7 +40,10 @@ FACTS = ModelFacts(
         Misjudged(7, "boats", True, 2.5, ("ship",), ("bread",), "a ship of <bread>"),
         Misjudged(9, "harbours", False, -1.25),
     ),
-    (Tried("CMLL", 100, 0.7, 0.01), Tried("forest", 5000, 0.6, None)),
+    tuple(
+        {"name": name, "score": score, "deviation": deviation, "n_parameters": n}
+        for name, score, deviation, n in [("CMLL", 0.7, 0.01, 100), ("forest", 0.6, None, 5000)]
+    ),
     "average_precision",
     {
         "predicted labels": in_bins({1: (90, 9.0, 11), 9: (10, 9.0, 8)}),

@@ -190,9 +190,9 @@ def _bins(table: ReliabilityTable) -> Iterable[tuple[str, int, float, float]]:
 def _tried(facts: ModelFacts) -> str:
     rows = [
         _row(
-            one.name,
-            *_number_cells(".4f", one.score, one.deviation),
-            *_number_cells(",", one.n_parameters),
+            one["name"],
+            *_number_cells(".4f", one["score"], one["deviation"]),
+            *_number_cells(",", one["n_parameters"]),
         )
         for one in facts.tried
     ]

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from compactlearn.compact._any_classifier import evaluate, scores_to_rank
 from compactlearn.core._atomic import atomic
@@ -20,7 +19,7 @@ from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import NotExplained
 from compactlearn.inspection._explain import explain, labels_in_space, mean_terms, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels
-from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_page import model_page
 from compactlearn.metrics._reliability import ReliabilityTable, reliability_of
 from compactlearn.metrics._scoring import predicted_probabilities
@@ -128,6 +127,7 @@ def inspect_model(
         for j, name in enumerate(called.names)
     )
     n_features = X.shape[1] if np.ndim(X) == 2 else 0
+    scoring = getattr(model, "scoring", "")  # of a search
     return ModelFacts(
         type(model).__name__,
         _settings(model),
@@ -139,7 +139,8 @@ def inspect_model(
         metrics,
         labels,
         _mistakes(model, X, (given, present), called, names, n_mistakes, texts),
-        *_tried(model),
+        getattr(model, "leaderboard_", ()),
+        scoring if isinstance(scoring, str) else getattr(scoring, "name", ""),
         _suggested(model, X, truth, given),
         _ROWS_OF_WORDS,
         unexplained,
@@ -238,16 +239,6 @@ def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> dict[str, Reliab
         if how.get("k", 0) < truth.shape[1]
     }
     return {name: table for name, table in tables.items() if table.total}
-
-
-def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
-    """Return what a search for the best model has tried."""
-    rows: NDArray[Any] | list[Any] = getattr(model, "leaderboard_", [])
-    scoring = getattr(model, "scoring", "")
-    tried = tuple(
-        Tried(row["name"], int(row["n_parameters"]), row["score"], row["deviation"]) for row in rows
-    )
-    return tried, scoring if isinstance(scoring, str) else getattr(scoring, "name", "")
 
 
 def _settings(model: Any) -> dict[str, str]:
