@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +16,6 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn import __version__
 from compactlearn.core import _tensor_file as tensor_file
 from compactlearn.core._atomic import atomic
 from compactlearn.core._devices import on_host
@@ -192,7 +192,7 @@ def write(stream: BinaryIO, thing: Any, name: str) -> list[str]:
         ) from error
     text = as_json({"things": describer.things, "root": root})
     arrays = {_DESCRIPTION: np.frombuffer(text, np.uint8), **describer.arrays}
-    tensor_file.write(stream, arrays, {"library_version": __version__})
+    tensor_file.write(stream, arrays, {"library_version": library_version()})
     return describer.forgotten
 
 
@@ -229,3 +229,11 @@ def about(path: str | os.PathLike[str]) -> dict[str, str]:
     """Return the versions of the file format and of the library that a file was written by."""
     found = tensor_file.read(path, verify="auto", memory_map="auto").about
     return {name: found[name] for name in ("format_version", "library_version") if name in found}
+
+
+def library_version() -> str:
+    """Return the version of this package, as it is installed."""
+    try:
+        return version("compactlearn")
+    except PackageNotFoundError:
+        return "unknown"

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 
-from compactlearn import __version__
 from compactlearn.compact._threshold_tuner import ThresholdTuner
 from compactlearn.core._atomic import atomic
 from compactlearn.core._devices import host, on_host
 from compactlearn.core._optional import require
 from compactlearn.core._validation import n_rows_of
+from compactlearn.io._model_file import library_version
 from compactlearn.io.onnx._graph import EXTRA, Graph
 from compactlearn.io.onnx._outputs import ROWS, write_outputs
 from compactlearn.io.onnx._scores import Scored, write_scores
@@ -113,7 +113,7 @@ def to_onnx(
         {name: given},
         outputs,
         _metadata(model, scored, topk, texts),
-        __version__,
+        library_version(),
     )
     if check is not None:
         _require_same(model, proto, check, name, graph.dtype)
