@@ -137,6 +137,7 @@ REPORTS = [
     ([], r"MODEL DATA \| STORE\.\.\."),
     *((words, NOT_BOTH) for words in (["t.model"], ["t.csv"], ["store", "t.csv"])),
     (["t.model", "t.csv", "odd.csv"], NOT_BOTH),
+    (["none"], r"got none \(there is no file or folder none\)\. Write report MODEL DATA"),
     (["t.model", "e.model"], "e.model"),
     (["t.csv", "t.model"], "t.csv.*is none of them"),
     (["changed.model", "t.csv"], "changed.model.*damaged"),

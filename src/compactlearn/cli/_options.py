@@ -143,7 +143,8 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command with one option for each field of its dataclass parameter."""
     signature = inspect.signature(command)
     (group,) = [p for p in signature.parameters.values() if is_dataclass(p.annotation)]
-    options = fields(group.annotation)
+    # The help begins with what most users need.
+    options = sorted(fields(group.annotation), key=lambda o: o.name not in ("text", "tags"))
 
     @functools.wraps(command)
     def run(**given: Any) -> Any:

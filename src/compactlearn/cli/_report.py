@@ -69,10 +69,12 @@ def report(
     records = [_has_records(Path(name)) for name in given]
     if not all(records):
         if len(given) != 2 or records[0]:
+            absent = [name for name in given if not Path(name).exists()]
             raise Mistake(
                 "A report needs a model file and DATA, rows with labels, or else folders or packed "
-                f"files of records; got {', '.join(given)}. Write report MODEL DATA, or report "
-                "STORE."
+                f"files of records; got {', '.join(given)}"
+                f"{f' (there is no file or folder {absent[0]})' if absent else ''}. Write report "
+                "MODEL DATA, or report STORE."
             )
         of_records = {
             "--selection": selection,
