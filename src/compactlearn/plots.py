@@ -94,16 +94,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
             hovertemplate="%{text}<extra></extra>",
             name=name,
         )
-    figure.add_scatter(
-        x=arrows[:, 0],
-        y=arrows[:, 1],
-        text=list(called.names),
-        mode="markers+text",
-        textposition="top center",
-        marker={"size": 9, "symbol": "diamond"},
-        hovertemplate="%{text}<extra></extra>",
-        name="labels",
-    )
+    _add_labels(figure, arrows, called.names, called.names, {"size": 9, "symbol": "diamond"})
     for update, share, word in zip(
         (figure.update_xaxes, figure.update_yaxes), kept, ("first", "second"), strict=True
     ):
@@ -153,17 +144,7 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
         size = np.maximum(_FEWEST, _MOST * np.sqrt(counts / max(1, counts.max())))
         said = [f"{text}<br>{count} rows" for text, count in zip(said, counts, strict=True)]
     figure = go.Figure()
-    figure.add_scatter(
-        x=places[:, 0],
-        y=places[:, 1],
-        text=list(called.names),
-        hovertext=said,
-        mode="markers+text",
-        textposition="top center",
-        marker={"size": size, "opacity": 0.7},
-        hovertemplate="%{hovertext}<extra></extra>",
-        name="labels",
-    )
+    _add_labels(figure, places, called.names, said, {"size": size, "opacity": 0.7})
     for update, share in zip((figure.update_xaxes, figure.update_yaxes), kept, strict=True):
         update(title=f"{share:.0%} of what labels differ in", showticklabels=False)
     figure.update_yaxes(scaleanchor="x")  # distances are alike in both directions
@@ -324,6 +305,21 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
 
 
 # ---- what is drawn ------------------------------------------------------------------------------
+
+
+def _add_labels(figure: Any, places: Array, names: Any, said: Any, marker: dict[str, Any]) -> None:
+    """Draw labels with their names, and what is said of each where it is pointed at."""
+    figure.add_scatter(
+        x=places[:, 0],
+        y=places[:, 1],
+        text=list(names),
+        hovertext=list(said),
+        mode="markers+text",
+        textposition="top center",
+        marker=marker,
+        hovertemplate="%{hovertext}<extra></extra>",
+        name="labels",
+    )
 
 
 def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:
