@@ -26,10 +26,6 @@ def _filled_like(value: float) -> Callable[..., DeviceArray]:
     return like
 
 
-def _full_like(a: DeviceArray, fill_value: Any, **options: Any) -> DeviceArray:
-    return _filled_like(fill_value)(a, **options)
-
-
 def _concatenate(parts: Sequence[Any], axis: int = 0) -> DeviceArray:
     owner, raws = _together(parts)
     return owner.like(owner.xp.concat(raws, axis=axis))
@@ -157,10 +153,6 @@ def _cumsum(a: DeviceArray, axis: int = 0) -> DeviceArray:
     return a.like(a.xp.cumulative_sum(a.raw, axis=axis))
 
 
-def _item(a: DeviceArray) -> Any:
-    return a.raw.item() if hasattr(a.raw, "item") else float(a.raw)
-
-
 def _identity(a: DeviceArray, size: int) -> DeviceArray:
     return a.like(a.xp.eye(size, dtype=a.xp.float64, device=a.device))
 
@@ -174,7 +166,6 @@ METHODS.update(
         "copy": lambda a: a.like(a.xp.asarray(a.raw, copy=True)),
         "cumsum": _cumsum,
         "identity": _identity,
-        "item": _item,
         "max": _extreme("max", np.maximum),
         "mean": _reduced("mean"),
         "min": _extreme("min", np.minimum),
@@ -189,11 +180,9 @@ FUNCTIONS.update(
         **{getattr(np, name): METHODS[name] for name in _ALSO_FUNCTIONS},
         np.ndim: lambda a: a.ndim,
         np.shape: lambda a: a.shape,
-        np.size: lambda a: a.size,
         np.zeros_like: _filled_like(0),
         np.empty_like: _filled_like(0),
         np.ones_like: _filled_like(1),
-        np.full_like: _full_like,
         np.concatenate: _concatenate,
         np.hstack: _hstack,
         np.vstack: _vstack,

@@ -188,7 +188,7 @@ def _by_name(Y: Any, classes: Any, names: Any, sep: Any, owner: str) -> Targets 
 
 def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
     """Return a matrix of labels, or a vector of classes."""
-    names, given = _column_names(Y), Y
+    names, given = column_names(Y), Y
     if not scipy.sparse.issparse(Y):
         given = _array(Y)
         if isinstance(Y, list | tuple) and given.ndim == 1:
@@ -224,7 +224,8 @@ def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
     rows = with_cells_once(given.tocsr()) if scipy.sparse.issparse(given) else _compressed(given)
     matrix, marks = _split(rows, None if unknown is None else read_unknown(unknown, rows.shape))
     dtype = given.dtype if given.dtype.kind in "iu" else np.dtype(np.int64)
-    return Targets(matrix, np.arange(matrix.shape[1]), "multilabel", names, dtype, unknown=marks)
+    named = None if names is None else list(names)
+    return Targets(matrix, np.arange(matrix.shape[1]), "multilabel", named, dtype, unknown=marks)
 
 
 def _array(Y: Any) -> NDArray[Any]:
@@ -238,10 +239,10 @@ def _array(Y: Any) -> NDArray[Any]:
     return found
 
 
-def _column_names(Y: Any) -> list[str] | None:
+def column_names(matrix: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a frame, None for all else."""
-    columns = getattr(Y, "columns", None)
-    return None if columns is None or np.ndim(Y) != 2 else [str(name) for name in columns]
+    columns = getattr(matrix, "columns", None)
+    return None if columns is None or np.ndim(matrix) != 2 else tuple(map(str, columns))
 
 
 def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None:
@@ -278,8 +279,8 @@ def _split(rows: Any, hidden: Any) -> tuple[Any, Any]:
     if gaps.any():
         unknown = _cells(Y, gaps)
         unknown = unknown if hidden is None else scipy.sparse.csr_array(unknown.maximum(hidden))
-    present = Y.data == 1
-    return (Y if present.all() else _cells(Y, present)), unknown if _marks_any(unknown) else None
+    present, marked = Y.data == 1, unknown is not None and unknown.nnz > 0
+    return (Y if present.all() else _cells(Y, present)), unknown if marked else None
 
 
 def _cells(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
@@ -289,10 +290,6 @@ def _cells(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
     return scipy.sparse.csr_array(
         (np.ones(indptr[-1]), matrix.indices[chosen], indptr), shape=matrix.shape
     )
-
-
-def _marks_any(unknown: Any) -> bool:
-    return unknown is not None and unknown.nnz > 0
 
 
 def read_unknown(unknown: Any, shape: tuple[int, int]) -> Any:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from compactlearn.core._chunked import is_dask_frame
+from compactlearn.scale._checking import block_named
 from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
-from compactlearn.scale.dask._running import block_named, call, dask, value
+from compactlearn.scale.dask._running import call, dask, value
 
 
 def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **options: Any) -> Any:
