@@ -148,35 +148,6 @@ def named_labels(Y: NDArray[Any]) -> str:
     )
 
 
-def why_swapped(X: Any, Y: Any) -> str | None:
-    """Return the sentence for swapped features and labels, or None if they do not look it.
-
-    X then has what labels have, nothing but 0 and 1, and Y has not. Labels of -1 and +1, or with a
-    third value here and there, are other mistakes.
-    """
-    features = _values(X)
-    if not features.size or not np.isin(features, (0, 1)).all():
-        return None
-    others = np.setdiff1d(_values(Y), (-1, 0, 1))
-    if others.size < 3:
-        return None
-    return (
-        f"Labels must be 0 or 1, and what was given as labels holds numbers such as "
-        f"{others[0]:g}, while what was given as features holds nothing but 0 and 1; if the two "
-        "are swapped, pass them the other way round, X first and Y second; if not, make every "
-        "label 0 or 1."
-    )
-
-
-def _values(data: Any) -> NDArray[Any]:
-    """Return the distinct numbers in a matrix; none where it holds something else."""
-    try:
-        values = np.asarray(data.data if scipy.sparse.issparse(data) else data, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
-    return np.unique(values)
-
-
 def not_an_array(Y: Any) -> str:
     """Return the sentence for labels that are no array, or rows of different lengths."""
     return (
