@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._chunked import refuse_dask
+from compactlearn.core._plain import plain
 
 _NUMERIC = "biuf"  # kinds of NumPy's types
 
@@ -43,7 +44,7 @@ def why_not_numbers(X: Any) -> str | None:
     reason = None if hasattr(X, "shape") else _why_no_matrix(X)
     if reason is None:
         found = next(_not_numbers(X), None)
-        reason = None if found is None else _why_no_number(_plain(found[0]), found[1], X)
+        reason = None if found is None else _why_no_number(plain(found[0]), found[1], X)
     return None if reason is None else f"X must hold numbers, one row per sample, and {reason}"
 
 
@@ -100,11 +101,6 @@ def _not_numbers(X: Any) -> Iterator[tuple[Any, str]]:
                     yield value, f" in row {row}"
 
 
-def _plain(value: Any) -> Any:
-    """Return the value without NumPy's wrapping, which would show in its repr."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _entries(row: Any) -> Iterable[Any]:
     nested = isinstance(row, Iterable) and not isinstance(row, str | bytes | Mapping)
     return row if nested else (row,)
@@ -142,7 +138,7 @@ def named_labels(Y: NDArray[Any]) -> str:
     """Return the sentence for a matrix of words."""
     value = next((cell for cell in Y.ravel() if not _is_number(cell)), Y.ravel()[0])
     return (
-        f"Labels must be 0 or 1, and Y has entries such as {_plain(value)!r:.40}; if its rows are "
+        f"Labels must be 0 or 1, and Y has entries such as {plain(value)!r:.40}; if its rows are "
         "lists of names, pass them as such, Y.tolist(), and if not, make every label 0 or 1, for "
         "example by Y == 'yes'."
     )
