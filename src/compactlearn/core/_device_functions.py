@@ -11,6 +11,7 @@ import numpy as np
 from compactlearn.core._device_array import FUNCTIONS, METHODS, DeviceArray
 
 _ALSO_FUNCTIONS = ("all", "any", "argmax", "cumsum", "max", "min", "ravel", "reshape", "sum")
+_LINEAR_ALGEBRA = ("eigh", "eigvalsh", "inv", "qr", "svd")  # as NumPy and the standard have them
 
 
 def _together(values: Sequence[Any]) -> tuple[DeviceArray, list[Any]]:
@@ -101,13 +102,14 @@ def _solve(a: Any, b: Any) -> DeviceArray:
     return owner.like(owner.xp.linalg.solve(*raws))
 
 
-def _factors(name: str) -> Callable[..., tuple[DeviceArray, ...]]:
-    """Return a factorisation by its name in the standard."""
+def _of_matrix(name: str) -> Callable[..., Any]:
+    """Return a function of linear algebra, of one or several results, by its standard name."""
 
-    def factors(a: DeviceArray, **options: Any) -> tuple[DeviceArray, ...]:
-        return tuple(a.like(part) for part in getattr(a.xp.linalg, name)(a.raw, **options))
+    def function(a: DeviceArray, **options: Any) -> Any:
+        found = getattr(a.xp.linalg, name)(a.raw, **options)
+        return tuple(map(a.like, found)) if isinstance(found, tuple) else a.like(found)
 
-    return factors
+    return function
 
 
 def _reshape(a: DeviceArray, *shape: Any) -> DeviceArray:
@@ -159,15 +161,12 @@ def _identity(a: DeviceArray, size: int) -> DeviceArray:
 
 METHODS.update(
     {
-        "all": _reduced("all"),
-        "any": _reduced("any"),
-        "argmax": _reduced("argmax"),
+        **{name: _reduced(name) for name in ("all", "any", "argmax", "mean")},
         "astype": _astype,
         "copy": lambda a: a.like(a.xp.asarray(a.raw, copy=True)),
         "cumsum": _cumsum,
         "identity": _identity,
         "max": _extreme("max", np.maximum),
-        "mean": _reduced("mean"),
         "min": _extreme("min", np.minimum),
         "ravel": lambda a: _reshape(a, -1),
         "reshape": _reshape,
@@ -191,9 +190,9 @@ FUNCTIONS.update(
         np.broadcast_to: lambda a, shape: a.like(a.xp.broadcast_to(a.raw, tuple(shape))),
         np.tile: lambda a, repetitions: a.like(a.xp.tile(a.raw, tuple(repetitions))),
         np.where: _where,
-        np.diag: lambda a: a.like(a.xp.linalg.diagonal(a.raw)),
+        np.diag: _of_matrix("diagonal"),
         np.count_nonzero: _count_nonzero,
-        np.trace: lambda a: a.like(a.xp.linalg.trace(a.raw)),
+        np.trace: _of_matrix("trace"),
         np.sort: _sort,
         np.argsort: _argsort,
         np.take_along_axis: lambda a, indices, axis: a.like(
@@ -203,13 +202,7 @@ FUNCTIONS.update(
         np.outer: _outer,
         np.vdot: lambda first, second: (first * second).sum(),
         np.linalg.multi_dot: _multi_dot,
-        np.linalg.eigh: _factors("eigh"),
-        np.linalg.svd: lambda a, full_matrices=False: _factors("svd")(
-            a, full_matrices=full_matrices
-        ),
-        np.linalg.qr: _factors("qr"),
-        np.linalg.eigvalsh: lambda a: a.like(a.xp.linalg.eigvalsh(a.raw)),
-        np.linalg.inv: lambda a: a.like(a.xp.linalg.inv(a.raw)),
+        **{getattr(np.linalg, name): _of_matrix(name) for name in _LINEAR_ALGEBRA},
         np.linalg.cholesky: _cholesky,
         np.linalg.solve: _solve,
         np.linalg.norm: lambda a, axis=None: a.like(a.xp.linalg.vector_norm(a.raw, axis=axis)),

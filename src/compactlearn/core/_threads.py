@@ -45,7 +45,7 @@ def blas_threads(limit: int | None = None) -> Iterator[None]:
     Inside another such block of the same thread only a lower limit has any effect.
     """
     nested = _own.depth > 0
-    if (limit is None and nested) or _user_decided():
+    if (limit is None and nested) or user_decided():
         yield
         return
     block = _ThreadLimit(limit, nested, threading.get_ident())
@@ -85,10 +85,11 @@ def free_cores() -> int:
 
 def free_cores_to_use() -> int:
     """Return the number of threads of our own: one if the user has set one of ``VARIABLES``."""
-    return 1 if _user_decided() else free_cores()
+    return 1 if user_decided() else free_cores()
 
 
-def _user_decided() -> bool:
+def user_decided() -> bool:
+    """Return whether the user has set one of ``VARIABLES``."""
     return any(os.environ.get(name) for name in VARIABLES)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from compactlearn.core._progress import Steps
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.core._threads import blas_threads, free_cores_to_use, look_again
+from compactlearn.core._threads import blas_threads, look_again, own_cores, user_decided
 from compactlearn.linalg._row_source import Block
 from compactlearn.scale._checking import Columns, digest_of, n_rows_of
 from compactlearn.scale._checkpoint import Checkpoint, PassState
@@ -166,7 +166,7 @@ class LocalSource:
 
 def summing_threads() -> int:
     """Return the number of threads that sum blocks: one if the user has set those of the BLAS."""
-    return min(free_cores_to_use(), MOST_THREADS)
+    return 1 if user_decided() else min(own_cores(), MOST_THREADS)
 
 
 def _opener(blocks: Any, owner: str) -> tuple[Callable[[], Iterable[Any]], bool]:
