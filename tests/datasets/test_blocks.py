@@ -200,7 +200,7 @@ def test_a_missing_value_is_named_by_its_block(tmp_path):
     (tmp_path / "data.csv").write_text("a,b\n" + "1,0\n" * 5 + ",1\n")
     source = open_blocks(tmp_path / "data.csv", labels=-1)
     assert np.isnan(read(tmp_path / "data.csv", labels=-1).X).any()
-    with pytest.raises(ValueError, match=r"Block 0: features must be finite .* in row 5 of"):
+    with pytest.raises(ValueError, match=r"Block 0, .*: X must hold finite numbers .* in row 5, "):
         CMLLClassifier().fit(source)
 
 

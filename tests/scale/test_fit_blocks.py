@@ -231,7 +231,7 @@ def test_frames_bring_their_names():
     assert model.feature_names_in_.tolist() == names
     assert model.label_names_ == list("vwxyz")
     other = frames[1][0].rename(columns={"x3": "other"})
-    with pytest.raises(ValueError, match=r"Block 1: every block .* has .*'other'"):
+    with pytest.raises(ValueError, match=r"Block 1, .*: every block .* has .*'other'"):
         CMLLClassifier().fit_blocks([frames[0], (other, frames[1][1])])
 
 

@@ -12,10 +12,15 @@ from sklearn.linear_model import Ridge
 
 from compactlearn import (
     CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
     AutoCompactClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
+    FaIE,
     KernelMap,
     Original,
     ShortlistClassifier,
@@ -70,11 +75,17 @@ MADE = {
     "kernel, labels kept": lambda: CompactClassifier(
         Original(), feature_map=KernelMap(), decoder="logistic"
     ),
+    "labels kept, learned": lambda: CompactClassifier(
+        Original(), decoder="learned", threshold="per-label"
+    ),
     "foreign regressor": foreign,
     "missing positives": lambda: CompactClassifier(positive_unlabelled=True),
     "wrong labels": lambda: CompactClassifier(label_noise=(0.05, 0.1), decoder="logistic"),
     "wrong labels, rates estimated": lambda: CompactClassifier(label_noise="auto"),
-    "CCA": lambda: CompactClassifier(related.CCA()),
+    **{
+        type(one).__name__: lambda one=one: CompactClassifier(one, threshold="per-label")
+        for one in (PLST(3), CPLST(3), MDDM(), FaIE(3), DMLR(3), Original(), related.CCA())
+    },
     "LEML": lambda: related.LEML(2, random_state=0),
     "CMLLClassifierCV": lambda: CMLLClassifierCV(cv=2, decoders=("linear",)),
     "CMLLClassifierCV, learned": lambda: search(("linear", "learned")),

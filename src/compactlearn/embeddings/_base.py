@@ -264,7 +264,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             X = check_features(self, X, reset=True)
             refuse_devices(self, X)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+            targets = check_targets(y, X.shape[0], sep=sep, owner=owner)
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -167,6 +168,17 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
     return None
 
 
+def _first_pass(
+    source: RowSource, part: Callable[[Block], Any], most: int, what: str
+) -> tuple[Any, Any, Rows | None]:
+    """Return the sums of all rows and of those that are not held out, and the held-out rows."""
+    apart = SetApart(part, operator.add, most)
+    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what=what))
+    whole = rest if rows is None else rest + part(Block(rows.X, rows.Y, rows.weights, 0, 0))
+    refuse_no_weight(whole.count)
+    return whole, rest, rows
+
+
 # ---- one pass ---------------------------------------------------------------------------------
 
 
@@ -176,12 +188,7 @@ def block_moments(block: Block) -> Moments:
 
 
 def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
-    apart = SetApart(block_moments, operator.add, most)
-    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="one pass"))
-    moments = rest
-    if rows is not None:
-        moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    refuse_no_weight(moments.count)
+    moments, rest, rows = _first_pass(source, block_moments, most, "one pass")
     refuse_overflow(float(np.trace(moments.left_left)))
     scale = deviations_of(moments) if classifier.scale else None
     pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
@@ -208,12 +215,7 @@ def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most:
         owner, at_most = type(classifier).__name__, f"at most {passes} passes over the blocks"
         print(f"{owner}: {at_most}: means, products, learner.", file=sys.stderr, flush=True)
     before = getattr(source, "n_passes", 0)
-    apart = SetApart(column_sums, operator.add, most)
-    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="means"))
-    sums = rest
-    if rows is not None:
-        sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    refuse_no_weight(sums.count)
+    sums, rest, rows = _first_pass(source, column_sums, most, "means")
     refuse_overflow(float(sums.deviations.sum()))
     scale, factors = None, None
     if classifier.scale:
