@@ -15,7 +15,6 @@ from rich.console import Console
 from compactlearn.cli.commands import INTERRUPTED, Home, Mistake, shown
 from compactlearn.cli.commands import console as standard_output
 from compactlearn_bench import (
-    ClusterError,
     Event,
     RunError,
     Spec,
@@ -51,7 +50,7 @@ def run_mistakes() -> Iterator[None]:
     except RunError as error:
         _say(" ".join(str(error).split()))
         raise typer.Exit(1) from error
-    except (SpecError, RecordError, ClusterError, ImportError) as error:
+    except (SpecError, RecordError, ImportError) as error:
         raise Mistake(str(error)) from error
 
 
@@ -75,9 +74,6 @@ def bench(
         bool, typer.Option("--retry-failed", help="Compute again what did not end well.")
     ] = False,
     data_home: Home = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="The address of a Dask scheduler to run the cells on.")
-    ] = None,
     device: Annotated[
         str | None,
         typer.Option(help="Where PyTorch solves the grids of selection 'paper', e.g. cuda."),
@@ -106,8 +102,6 @@ def bench(
         return
     if pack is not None:
         _take_in(pack, place, console)
-    with run_mistakes():
-        place.prepare()
     progress = CellProgress(cells)
     around, note = view(progress, console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
@@ -117,7 +111,6 @@ def bench(
                 spec,
                 place,
                 workers=workers,
-                scheduler=scheduler,
                 retry_failed=retry_failed,
                 on_event=note,
                 data_home=data_home,
