@@ -145,36 +145,6 @@ def test_sigkill_at_fifty_moments(make_spec, zygote, tmp_path):
     assert in_the_middle > KILLS / 4  # else the shots fell too early to say anything
 
 
-@pytest.mark.slow
-def test_sigkill_of_the_real_command(make_spec, tmp_path, monkeypatch):
-    """The same with fresh interpreters throughout, a few times."""
-    spec, store, log = make_spec(8, 0.02), Store(tmp_path / "store"), tmp_path / "executions.log"
-    cells, dice = cells_of(read_spec(spec)), random.Random(1)
-    monkeypatch.setenv("PLUGGED_LOG", str(log))
-    command = [sys.executable, "-m", "compactlearn", "bench", str(spec), "--store"]
-    command.append(str(store.folder))
-    for kill in range(4):
-        before, seen = recorded(store, cells), len(executed(log))
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        if kill:  # the first one dies while it starts
-            end = time.monotonic() + 60
-            while len(executed(log)) <= seen and time.monotonic() < end:
-                time.sleep(0.01)
-        time.sleep(dice.uniform(0.0, 0.5))
-        (os.killpg if kill % 2 else os.kill)(process.pid, signal.SIGKILL)
-        process.wait()
-        time.sleep(0.3)  # for workers that were just between two cells
-        assert ended({pid for pid, _ in executed(log)[seen:]})
-        ran = {what for _, what in executed(log)[seen:]}
-        assert not before & ran
-        assert len(ran - recorded(store, cells)) <= WORKERS
-        assert bool(ran) == bool(kill)
-    assert len(recorded(store, cells)) < len(cells)
-    assert not store.quarantine.exists()
-
-
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_worker_ends_with_its_parent_in_the_middle_of_a_cell(
     plugin_folder, zygote, tmp_path, monkeypatch, real

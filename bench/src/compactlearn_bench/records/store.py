@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compactlearn.utils import atomic, warn_user
-from compactlearn_bench.records.packed import Growth, read_packed, write_packed
+from compactlearn_bench.records.packed import read_packed, write_packed
 from compactlearn_bench.records.record import Cell, Record, RecordError
 
 try:
@@ -215,8 +215,6 @@ class Store:
 def open_records(
     path: str | os.PathLike[str],
     warn: Callable[[str], None] = warn_user,
-    *,
-    limits: Growth | None = None,
 ) -> Iterator[Record]:
     """Every record of a store's folder or of a packed file.
 
@@ -226,15 +224,13 @@ def open_records(
         The folder or the file.
     warn : callable, optional
         Receives a sentence about each file of a folder that is no record; by default a warning.
-    limits : Growth, optional
-        How far a packed file may expand.
 
     Raises
     ------
     FileNotFoundError
         If there is neither.
     RecordError
-        If a packed file is damaged, or expands beyond the limits. In a folder single files may be
+        If a packed file is damaged. In a folder single files may be
         damaged, which is a warning; they are left where they are, since reading changes nothing.
     """
     path = Path(path)
@@ -250,7 +246,7 @@ def open_records(
             f"There are no records at {path}; name a folder that 'compactlearn bench' wrote, or a "
             "packed file."
         )
-    return read_packed(path, limits)
+    return read_packed(path)
 
 
 def _readable(cells: Path, warn: Callable[[str], None]) -> Iterator[Record]:
