@@ -32,7 +32,7 @@ from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._neighbours import (
-    Neighbours,
+    RowNeighbours,
     RowProducts,
     affinities,
     laplacian,
@@ -61,7 +61,7 @@ class NearRows(ScaledDirections):
     n_neighbors: Any
 
     @abstractmethod
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         """Return L and the weights of rows, from their nearest."""
 
     @property
@@ -72,7 +72,7 @@ class NearRows(ScaledDirections):
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
         rows = self._rows(pair)
         products = RowProducts.of_pair(rows)
-        smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
+        smooth = self._smoothness(products, RowNeighbours.of(products, self.n_neighbors))
         E, scatter, rough = (
             _in_features(rows, smooth) if rows.left.narrow else _in_span(rows, smooth)
         )
@@ -193,7 +193,7 @@ n_features_in_, feature_names_in_
         self.n_neighbors = n_neighbors
         self.width = width
 
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         return Smoothness(*laplacian(affinities(near, self.width)))
 
 
@@ -240,6 +240,6 @@ class NPE(NearRows):
         super().__init__(n_feature_components, ridge, unit_columns)
         self.n_neighbors = n_neighbors
 
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         rest = scipy.sparse.eye_array(products.count, format="csr") - reconstruction(products, near)
         return Smoothness((rest.T @ rest).tocsr(), np.ones(products.count))

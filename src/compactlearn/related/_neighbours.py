@@ -75,14 +75,14 @@ class RowProducts:
 
 
 @dataclass(frozen=True)
-class Neighbours:
+class RowNeighbours:
     """The k nearest other rows of every row, nearest first."""
 
     places: Places  # (N, k)
     squares: Array  # (N, k) squared distances
 
     @classmethod
-    def of(cls, products: RowProducts, k: int) -> Neighbours:
+    def of(cls, products: RowProducts, k: int) -> RowNeighbours:
         """``k`` is cut to N - 1."""
         n = products.count
         k = min(k, n - 1)
@@ -108,7 +108,7 @@ class Neighbours:
         return scipy.sparse.csr_array(parts, shape=(n, n))
 
 
-def affinities(near: Neighbours, width: float | str | None) -> Any:
+def affinities(near: RowNeighbours, width: float | str | None) -> Any:
     """Symmetric weights of neighbours, either of whom may be the other's: exp(-distance^2 / width),
     or 1 without a width; "auto" is the mean squared distance of neighbours.
 
@@ -134,7 +134,7 @@ def laplacian(W: Any) -> tuple[Any, Array]:
     return (scipy.sparse.diags_array(degrees) - W).tocsr(), degrees
 
 
-def reconstruction(products: RowProducts, near: Neighbours) -> Any:
+def reconstruction(products: RowProducts, near: RowNeighbours) -> Any:
     """Weights, of sum 1 in every row, by which its neighbours reconstruct a row best: a sparse
     matrix. A thousandth of its trace is added to the Gram matrix of the differences, which would be
     singular with more neighbours than dimensions."""

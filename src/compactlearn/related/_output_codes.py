@@ -47,7 +47,7 @@ from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._learning import learn, ridge_of
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._scored import WeightedClassifier, predicted_codes
+from compactlearn.related._scored import ScoredClassifier, predicted_codes
 
 Array = NDArray[np.float64]
 
@@ -57,7 +57,7 @@ _CERTAIN = 1e6
 _SMALLEST_NOISE = 1e-6  # of the variance of a variate, which is 1
 
 
-class OutputCodesClassifier(WeightedClassifier):
+class OutputCodesClassifier(ScoredClassifier):
     """Label classifiers that a few predicted combinations of the labels correct (CCA-OC).
 
     The code of a row is redundant: all its labels, and m canonical variates of them. Both are
@@ -162,7 +162,7 @@ class OutputCodesClassifier(WeightedClassifier):
         m = label_count(self.n_label_components, Y.shape[1])
         plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
         route = plan_route(X, Y, plan)
-        pair = build_pair(X, Y, data.weights, solver=route.solver)
+        pair = build_pair(X, Y, solver=route.solver)
         found = canonical_variates(pair, m, float(self.alpha))
         self.directions_, self.coef_, self.intercept_ = (
             found.directions,
@@ -178,7 +178,7 @@ class OutputCodesClassifier(WeightedClassifier):
         codes = np.asarray(data.targets.matrix @ found.directions) - self._mean
         missed = codes - predicted_codes(data.X, found.coef, found.intercept)
         # No np.average, which has no mean of no columns: constant labels have no variates.
-        squares = weighted_sum(missed**2, data.weights) / count
+        squares = weighted_sum(missed**2, None) / count
         # Of training rows, made larger as generalised cross-validation does.
         return np.maximum(squares / max(1.0 - found.freedom / count, 1e-3) ** 2, _SMALLEST_NOISE)
 
@@ -218,7 +218,7 @@ def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
         if y.all() or not y.any():
             intercept[j] = _CERTAIN if y.all() else -_CERTAIN
             continue
-        model.fit(data.X, y, sample_weight=data.weights)
+        model.fit(data.X, y)
         coef[j], intercept[j] = model.coef_[0], model.intercept_[0]
     return coef, intercept
 

@@ -22,7 +22,6 @@ from compactlearn.compact._any_classifier import RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
-from compactlearn.core._targets import check_labels
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
 from compactlearn.decoding._label_space import LabelSpace
@@ -71,18 +70,18 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         """
         return self._fitted(X, y, sep=sep)
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
+    def _fitted(self, X: Any, y: Any, **given: Any) -> Self:
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            data = self._checked(X, y, sample_weight, **given)
+            data = self._checked(X, y, **given)
             require_finite_squares(data.X)
             self._describe(LabelSpace.of(data.targets))
             self._learn(data)
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
         """Return what ``fit`` was given, checked; a method with unknown labels has its own."""
-        return check_training(self, X, y, sample_weight, **given)
+        return check_training(self, X, y, **given)
 
     def _describe(self, labels: LabelSpace) -> None:
         """Keep what predictions need to know of the labels and their threshold."""
@@ -163,35 +162,15 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class WeightedClassifier(ScoredClassifier):
-    """Base of those whose formula has weights of rows."""
+class FactoredClassifier(ScoredClassifier):
+    """Base of those whose scores are a product of two thin matrices: X P W + b.
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        sep: str | None = None,
-    ) -> Self:
-        """Learn from rows and their labels.
+    They learn from rows of which some labels, or all, are unknown.
+    """
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 is a row twice, and one of weight 0 is absent.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        return self._fitted(X, y, sample_weight, sep=sep)
-
-
-class PartlyKnownClassifier(ScoredClassifier):
-    """Base of those that learn from rows of which some labels, or all, are unknown."""
+    projection_: Array  # (D, k) P
+    decoder_: Array  # (k, M) W
+    intercept_: Array  # (M,) b
 
     def fit(self, X: Any, y: Any = None, *, sep: str | None = None, unknown: Any = None) -> Self:
         """Learn from rows and their labels, as far as these are known.
@@ -209,22 +188,8 @@ class PartlyKnownClassifier(ScoredClassifier):
         """
         return self._fitted(X, y, sep=sep, unknown=unknown)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        X = check_features(self, X, reset=True)
-        owner = f"{type(self).__name__}.fit"
-        targets = check_labels(y, X.shape[0], owner=owner, features=X, **given)
-        return TrainingData(X, targets, None, None)
-
-
-class FactoredClassifier(ScoredClassifier):
-    """Base of classifiers whose scores are a product of two thin matrices: X P W + b."""
-
-    projection_: Array  # (D, k) P
-    decoder_: Array  # (k, M) W
-    intercept_: Array  # (M,) b
-
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        return check_training(self, X, y, sample_weight, partial=True, **given)
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
+        return check_training(self, X, y, partial=True, **given)
 
     @property
     def n_parameters_(self) -> int:
@@ -236,9 +201,9 @@ class FactoredClassifier(ScoredClassifier):
         return (X @ self.projection_) @ self.decoder_ + self.intercept_
 
 
-def ridge(X: Any, Z: Array, alpha: float, weights: Array | None = None) -> tuple[Array, Array]:
+def ridge(X: Any, Z: Array, alpha: float) -> tuple[Array, Array]:
     """Return coefficients (D, m) and intercepts (m,) of a ridge of codes Z (n, m) on rows."""
-    pair = RowsPair.of_rows(X, scipy.sparse.csr_array((X.shape[0], 0)), weights)
+    pair = RowsPair.of_rows(X, scipy.sparse.csr_array((X.shape[0], 0)))
     learned = learn(pair, None, pair.codes_of(Z), alpha)
     return learned.coefficients, learned.intercept
 

@@ -197,13 +197,13 @@ class SLEECClassifier(ScoredClassifier):
         sizes = [cluster.intercept.size for one in learners for cluster in one.clusters]
         self.n_components_ = max(sizes)
 
-    def _codes(self, Y: Any, m: int) -> Codes:
+    def _codes(self, Y: Any, m: int) -> ClusterCodes:
         unit = unit_labels(Y)
         start = eigen_codes(unit, m)
         if not start.shape[1]:  # no row has a label: all codes are alike
-            return Codes(np.zeros((Y.shape[0], 1)))
+            return ClusterCodes(np.zeros((Y.shape[0], 1)))
         if self.n_similar is None or self.n_similar >= Y.shape[0]:
-            return Codes(start)
+            return ClusterCodes(start)
         pairs = near_pairs(unit, self.n_similar)
         return codes_by_projection(pairs, start, max_iter=self.max_iter, tol=float(self.tol))
 
@@ -259,7 +259,7 @@ _TINY = 1e-10  # added to the length of a label vector, as the program does
 
 
 @dataclass(frozen=True)
-class Codes:
+class ClusterCodes:
     """Codes of rows, and the loss after each step."""
 
     Z: Array  # (n, m)
@@ -314,7 +314,7 @@ def products_at(pairs: Any, left: Any, right: Any) -> Array:
     return found
 
 
-def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) -> Codes:
+def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) -> ClusterCodes:
     """Return codes by singular value projection.
 
     A gradient step of length 1 is followed by the nearest matrix of rank m. The gradient of half
@@ -336,4 +336,4 @@ def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) 
         losses.append(reached)
         if losses[-2] - reached <= tol * losses[0]:
             break
-    return Codes(Z, tuple(losses))
+    return ClusterCodes(Z, tuple(losses))
