@@ -152,19 +152,6 @@ def test_no_subgradient_leads_down(shape, smoothness, partly):
     assert 0 < model.rank_
 
 
-@every_shape
-def test_without_a_graph_it_is_what_proximal_gradients_find(shape):
-    X, Y = labelled(*shape, seed=1)
-    model = SLRM(4.0, smoothness=0.0, tol=1e-10).fit(sp.csr_array(X), Y)
-    A, C = smooth_part(X, Y, 0.0)
-    step, B, ahead = 1 / np.linalg.norm(A, 2), np.zeros_like(C), np.zeros_like(C)
-    for k in range(3000):  # accelerated by Nesterov's steps
-        U, s, Vt = np.linalg.svd(ahead - step * (A @ ahead - C), full_matrices=False)
-        before, B = B, (U * np.maximum(s - 4.0 * step, 0)) @ Vt
-        ahead = B + k / (k + 3) * (B - before)
-    np.testing.assert_allclose(model.projection_ @ model.decoder_, B, atol=1e-5)
-
-
 def test_a_strong_penalty_leaves_the_frequencies_and_none_is_plain_regression():
     X, Y = labelled(40, 7, 5, seed=2)
     none = SLRM(1e6).fit(X, Y)
@@ -173,20 +160,6 @@ def test_a_strong_penalty_leaves_the_frequencies_and_none_is_plain_regression():
     free = SLRM(0.0, smoothness=0.0, tol=1e-12, max_iter=20_000).fit(X, Y).decision_function(X)
     plain = method("ORI", alpha=0.0).fit(X, Y).decision_function(X)
     np.testing.assert_allclose(free, plain, atol=1e-6)
-
-
-def test_the_graph_pulls_scores_of_neighbours_together():
-    X, Y = labelled(40, 7, 5, seed=3)
-    L = None
-    roughness = []
-    for smoothness in (0.0, 1.0, 10.0):
-        scores = SLRM(1.0, smoothness=smoothness).fit(X, Y).decision_function(X)
-        if L is None:
-            W = NearestNeighbors(n_neighbors=5).fit(X).kneighbors_graph().toarray()
-            W = np.maximum(W, W.T)
-            L = np.diag(W.sum(axis=1)) - W
-        roughness.append(np.trace(scores.T @ L @ scores))
-    assert roughness[0] > roughness[1] > roughness[2]
 
 
 def test_refusals_and_warnings():

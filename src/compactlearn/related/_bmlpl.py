@@ -31,7 +31,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Constraint, Integer, Numbers, Real, Seed
@@ -39,12 +38,12 @@ from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._scored import ProbableClassifier
 
 Array = NDArray[np.float64]
 
 
-class TopicClassifier(ScoredClassifier):
+class TopicClassifier(ProbableClassifier):
     """Bayesian multi-label learning by topics of labels (BMLPL).
 
     Labels are to a row what words are to a document: each of K topics is a distribution over the
@@ -116,6 +115,7 @@ class TopicClassifier(ScoredClassifier):
     ((6, 3), (2, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("topics_", "coef_", "intercept_", "shapes_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": COUNTS,
         "alpha": (Real(0, open_low=True),),
@@ -173,26 +173,8 @@ class TopicClassifier(ScoredClassifier):
         self.shapes_, self.n_components_ = model.r, K
         self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
 
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: topics, weights, intercepts and shapes."""
-        check_is_fitted(self, "topics_")
-        return sum(part.size for part in (self.topics_, self.coef_, self.intercept_, self.shapes_))
-
     def _scored(self, X: Any) -> Array:
         return probabilities(X @ self.coef_ + self.intercept_, self.topics_, self.shapes_)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
-
-        Each label has its own; those of the classes of a vector y sum to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._class_probabilities(self._scores(self._prepare(X)) + self.boundary_)
 
 
 _AT_ONCE = 1 << 20  # entries of present labels times topics in one block

@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Real, Seed
@@ -100,6 +99,7 @@ class BooleanClassifier(ScoredClassifier):
     (array([0, 0, 1, 1, 1, 0]), (593, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "basis_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "tau": (Real(0, 1, open_low=True),),
@@ -146,12 +146,6 @@ class BooleanClassifier(ScoredClassifier):
             return largest_of_sets(codes, self.basis_)
         usage = scipy.sparse.csr_array((codes > self._used_above).astype(np.float64))
         return boolean_product(usage, self.basis_).toarray()
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: coefficients, intercepts, places of labels."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.size + self.intercept_.size + self.basis_.nnz)
 
 
 def largest_of_sets(codes: Array, basis: Any) -> Array:

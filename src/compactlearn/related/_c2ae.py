@@ -13,19 +13,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import (
-    Choice,
-    Constraint,
-    Integer,
-    Nothing,
-    Numbers,
-    Real,
-    Seed,
-    Widths,
-)
+from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import quiet, warn_user
 from compactlearn.crossfit._folds import validation_rows
@@ -33,6 +23,7 @@ from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._scoring import training_options
 from compactlearn.metrics._table import get_metric, get_metric_of_scores
 from compactlearn.related._networks import (
+    VALIDATED,
     Layers,
     Layout,
     Trainer,
@@ -158,24 +149,13 @@ class C2AEClassifier(ScoredClassifier):
     ((2, 6), 5)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("encoder_", "decoder_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": (Integer(1), Real(0, 1, open_low=True)),
-        "feature_hidden": (Widths(),),
-        "label_hidden": (Widths(),),
+        **VALIDATED,
         "mode": (Choice("code", "paper"),),
         "alpha": (Real(0, open_low=True), Nothing()),
         "lam": (Real(0),),
-        "batch_size": (Integer(1),),
-        "max_epochs": (Integer(1),),
-        "learning_rate": (Real(0, open_low=True),),
-        "decay": (Real(0, 1, open_low=True),),
-        "l2": (Real(0),),
-        "validation_fraction": (Real(0, 1, open_high=True),),
-        "patience": (Integer(1), Nothing()),
-        "threshold": (Real(), Numbers()),
-        "device": (Choice("auto", "cpu", "cuda"),),
-        "dtype": (Choice("float32", "float64"),),
-        "random_state": (Seed(),),
     }
 
     def __init__(
@@ -239,16 +219,13 @@ class C2AEClassifier(ScoredClassifier):
         held_out, learnt = validation_rows(X, order, n_validation)
         alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
         trainer = Trainer(
+            self,
             layout,
-            initial(layout, np.random.RandomState(seed)).astype(self.dtype),
+            initial(layout, np.random.RandomState(seed)),
             Objective.of(self.mode, float(alpha), float(self.lam)).value,
             (X, Y),
-            batch_size=min(self.batch_size, learnt.size),
-            learning_rate=float(self.learning_rate),
-            decay=float(self.decay),
-            l2=float(self.l2),
-            device=self.device_,
-            owner="C2AEClassifier",
+            n_rows=learnt.size,
+            decay=self.decay,
         )
         found = train(
             trainer,
@@ -302,12 +279,6 @@ class C2AEClassifier(ScoredClassifier):
         if kind == "multiclass":
             return np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
         return scores > (self.boundary_ if kind == "binary" else self.threshold_)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: those of Fx and Fd."""
-        check_is_fitted(self, "encoder_")
-        return sum(W.size + b.size for W, b in (*self.encoder_, *self.decoder_))
 
     # ---- predicting ---------------------------------------------------------------------------
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
@@ -85,6 +84,7 @@ class CompressedSensingClassifier(ScoredClassifier):
     (3, (593, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "measurements_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "sparsity": (Integer(1), Choice("mean", "max")),
@@ -128,12 +128,6 @@ class CompressedSensingClassifier(ScoredClassifier):
     def _scored(self, X: Any) -> Array:
         codes = predicted_codes(X, self.coef_, self.intercept_)
         return recovered(self.measurements_, codes, self.sparsity_)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: coefficients, intercepts and measurements."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.size + self.intercept_.size + self.measurements_.size)
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:

@@ -37,6 +37,7 @@ from compactlearn.related._neighbours import (
     affinities,
     laplacian,
     reconstruction,
+    unweighted_rows,
 )
 from compactlearn.related._projected import SCALED, ScaledDirections, all_directions
 
@@ -70,7 +71,7 @@ class NearRows(ScaledDirections):
         return Traits(solver="krylov", shares_penalty=shares, needs_rows=True)
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
-        rows = self._rows(pair)
+        rows = unweighted_rows(pair, type(self).__name__)
         products = RowProducts.of_pair(rows)
         smooth = self._smoothness(products, RowNeighbours.of(products, self.n_neighbors))
         E, scatter, rough = (
@@ -78,15 +79,6 @@ class NearRows(ScaledDirections):
         )
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
-
-    def _rows(self, pair: Pair) -> RowsPair:
-        assert isinstance(pair, RowsPair)
-        if pair.weights is not None:
-            raise ValueError(
-                f"{type(self).__name__} takes no sample_weight: a graph of nearest rows does not "
-                "say what a row that counts twice is; leave it out, or repeat rows."
-            )
-        return pair
 
 
 def _in_features(rows: RowsPair, smooth: Smoothness) -> tuple[None, Array, Array]:

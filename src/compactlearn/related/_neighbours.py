@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg._left_rows import row_weighted
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import row_blocks
 from compactlearn.linalg._rows_pair import RowsPair
 
@@ -72,6 +73,17 @@ class RowProducts:
         if scipy.sparse.issparse(self.rows):
             return np.asarray(self.rows[i].multiply(self.rows[j]).sum(axis=1)).ravel()
         return np.einsum("nd,nd->n", self.rows[i], self.rows[j])
+
+
+def unweighted_rows(pair: Pair, owner: str) -> RowsPair:
+    """Return the pair, whose rows have no weights; a graph needs rows, so sums are not enough."""
+    assert isinstance(pair, RowsPair)
+    if pair.weights is not None:
+        raise ValueError(
+            f"{owner} takes no sample_weight: a graph of nearest rows does not say what a row that "
+            "counts twice is; leave it out, or repeat rows."
+        )
+    return pair
 
 
 @dataclass(frozen=True)

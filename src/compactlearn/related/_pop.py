@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._available import available_if
@@ -162,6 +161,7 @@ class POPClassifier(ScoredClassifier):
     (2, 6)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "estimator": (Methods("fit", "get_params"), Nothing()),
         "tolerance": (Real(0),),
@@ -264,12 +264,6 @@ class POPClassifier(ScoredClassifier):
         bound = performance(0) - self.tolerance - _ROUNDING
         return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
 
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: weights that are left, and intercepts."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.nnz + self.intercept_.size)
-
     # ---- predicting ---------------------------------------------------------------------------
 
     def _scored(self, X: Any) -> Array:
@@ -288,7 +282,7 @@ class POPClassifier(ScoredClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        return self._sigmoids(X)
+        return self._sigmoids(self._scores(self._prepare(X)) + self.boundary_)
 
 
 def _refuse_vanishing(X: Any) -> None:

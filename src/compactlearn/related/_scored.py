@@ -24,6 +24,7 @@ from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
+from compactlearn.core._weight import n_parameters_in
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._build import require_finite_squares
 from compactlearn.linalg._learning import learn
@@ -40,6 +41,7 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+    _kept: ClassVar[tuple[str, ...]] = ()  # attributes of what predicting needs
     threshold: Any
     threshold_: float | Array
     classes_: NDArray[Any]
@@ -96,6 +98,12 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         """Return the threshold in the units of the scores."""
         return labels.checked_threshold(self.threshold)
 
+    @property
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict; of a sparse array the stored ones."""
+        check_is_fitted(self, "threshold_")
+        return n_parameters_in([getattr(self, name) for name in self._kept])
+
     # ---- predicting ---------------------------------------------------------------------------
 
     def _prepare(self, X: Any) -> Any:
@@ -136,23 +144,14 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         X = self._prepare(X)
         return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
-    def _sigmoids(self, X: Any) -> Array:
-        """Return probabilities from scores that are log-odds; those of classes sum to 1."""
-        margins = self._scores(self._prepare(X)) + self.boundary_
+    def _sigmoids(self, margins: Array) -> Array:
+        """Return probabilities from log-odds; those of classes sum to 1."""
         if self.label_space_.kind == "binary":
             return expit(np.hstack([-margins, margins]))
         if self.label_space_.kind == "multiclass":
             # p_j / sum of p, from logarithms: no row can divide zero by zero.
             return softmax(log_expit(margins), axis=1)
         return expit(margins)
-
-    def _class_probabilities(self, p: Array) -> Array:
-        """Return probabilities of labels; those of the classes of a vector sum to 1."""
-        if self.label_space_.kind == "binary":
-            return np.hstack([1.0 - p, p])
-        if self.label_space_.kind == "multiclass":
-            return p / p.sum(axis=1, keepdims=True)
-        return p
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -162,12 +161,39 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         return tags
 
 
+class ProbableClassifier(ScoredClassifier):
+    """Base of those whose scores are probabilities."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+
+        Each label has its own; those of the classes of a vector y sum to 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the features of ``fit``.
+        """
+        return self._of_classes(self._scores(self._prepare(X)) + self.boundary_)
+
+    def _of_classes(self, scores: Array) -> Array:
+        p = self._probabilities(scores)
+        if self.label_space_.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        return p / p.sum(axis=1, keepdims=True) if self.label_space_.kind == "multiclass" else p
+
+    def _probabilities(self, scores: Array) -> Array:
+        """Return the probabilities of labels by their scores."""
+        return scores
+
+
 class FactoredClassifier(ScoredClassifier):
     """Base of those whose scores are a product of two thin matrices: X P W + b.
 
     They learn from rows of which some labels, or all, are unknown.
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("projection_", "decoder_", "intercept_")
     projection_: Array  # (D, k) P
     decoder_: Array  # (k, M) W
     intercept_: Array  # (M,) b
@@ -190,12 +216,6 @@ class FactoredClassifier(ScoredClassifier):
 
     def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
         return check_training(self, X, y, partial=True, **given)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: both matrices and the intercepts."""
-        check_is_fitted(self, "projection_")
-        return int(self.projection_.size + self.decoder_.size + self.intercept_.size)
 
     def _scored(self, X: Any) -> Array:
         return (X @ self.projection_) @ self.decoder_ + self.intercept_

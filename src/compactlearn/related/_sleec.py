@@ -18,12 +18,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.core._weight import n_parameters_in
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._operators import Plain, Sum, gram
@@ -133,6 +131,7 @@ class SLEECClassifier(ScoredClassifier):
     (2, 2)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("learners_",)
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": COUNTS,
         "n_similar": (Integer(1), Nothing()),
@@ -212,12 +211,6 @@ class SLEECClassifier(ScoredClassifier):
         Z, self.n_iter_ = found.Z, max(self.n_iter_, len(found.losses) - 1)
         coef, intercept = ridge(X, Z, float(self.alpha))
         return LocalEmbedding(coef, intercept, X @ coef + intercept, Y)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: weights, embedded rows and their labels."""
-        check_is_fitted(self, "learners_")
-        return n_parameters_in(self.learners_)
 
     def _scored(self, X: Any) -> Array:
         n_labels = self.learners_[0].clusters[0].labels.shape[1]
