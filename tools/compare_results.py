@@ -347,13 +347,9 @@ def embedding_alone(make: Callable[[], Any]) -> Outputs:
 
 @each(
     {
-        "LEML": lambda: related.LEML(6, loss="logistic", max_iter=10, random_state=0),
-        "CS cosamp": lambda: related.CompressedSensingClassifier(
-            12, measurement="gaussian", recovery="cosamp", sparsity="mean", random_state=0
-        ),
-        "forest subsample": lambda: related.ProjectionForestClassifier(
-            5, projection="subsample", max_depth=4, random_state=0
-        ),
+        "LEML": lambda: related.LEML(6, max_iter=10, random_state=0),
+        "CS": lambda: related.CompressedSensingClassifier(12, sparsity="mean", random_state=0),
+        "forest": lambda: related.ProjectionForestClassifier(5, max_depth=4, random_state=0),
         "SLEEC near rows": lambda: related.SLEECClassifier(
             6, n_similar=10, n_clusters=2, n_learners=2, max_iter=10, random_state=0
         ),

@@ -98,7 +98,7 @@ FITTED = {
     "BMLPL": (TopicClassifier(max_iter=5, random_state=0), Y),
     "MLC-CCA": (OutputCodesClassifier(), Y),
     "LEML": (LEML(), Y),
-    "LEML, logistic": (LEML(loss="logistic", max_iter=3), Y),
+    "LEML, logistic": (LEML(max_iter=3), Y),
     "SLRM": (SLRM(), Y),
     "Boolean": (BooleanClassifier(), Y),
     "CS": (CompressedSensingClassifier(random_state=0), Y),
