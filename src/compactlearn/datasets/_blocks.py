@@ -18,8 +18,6 @@ from compactlearn.datasets._formats.reading import ENDINGS, FORMATS, check_optio
 from compactlearn.datasets._parsing.assemble import LabelledPart, stem
 from compactlearn.datasets._parsing.lines import Limits, plain_ending, present
 
-__all__ = ["BlockFiles", "open_blocks"]
-
 _BLOCK_BYTES = 1 << 25  # of a block of dense rows
 _SPARSE_ROWS = 1 << 16  # of a block of sparse ones
 _PROBED = 256  # rows from which the columns are known

@@ -19,8 +19,6 @@ from compactlearn.datasets._catalogue.known_sets import Entry, known_entry, regi
 from compactlearn.datasets._catalogue.own_sets import own_entry, own_names, own_path, read_own
 from compactlearn.datasets._dataset import Dataset
 
-__all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
-
 
 def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
     """Return every name that `load` knows, in alphabetical order.

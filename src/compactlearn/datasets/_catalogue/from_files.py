@@ -17,8 +17,6 @@ from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._parsing.lines import Lines
 
-__all__ = ["check_counts", "load_packaged", "read_files", "stack", "vary"]
-
 _SOURCE = (
     "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), "
     "names of the columns as in Mulan's files"

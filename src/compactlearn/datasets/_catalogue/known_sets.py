@@ -11,8 +11,6 @@ from typing import Any, Literal, NoReturn
 from compactlearn.core._params import nearest
 from compactlearn.datasets._dataset import Dataset
 
-__all__ = ["Entry", "Expected", "File", "Subset", "known_entry", "registry", "unknown"]
-
 
 @dataclass(frozen=True)
 class File:

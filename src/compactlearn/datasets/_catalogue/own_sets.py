@@ -26,8 +26,6 @@ from compactlearn.datasets._dataset import Dataset, Matrix, fingerprint
 from compactlearn.datasets._formats.columns import Labels, is_xml
 from compactlearn.datasets._formats.reading import read
 
-__all__ = ["add", "own_entry", "own_names", "own_path", "read_own"]
-
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9_-])?")
 _DAMAGE = (
     *(ValueError, LookupError, TypeError, ArithmeticError, AttributeError, RuntimeError),

@@ -52,8 +52,6 @@ from compactlearn.datasets._parsing.number_blocks import (
     table_grammar,
 )
 
-__all__ = ["arff_parts", "write_arff"]
-
 _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
 _MEKA_COUNT = re.compile(r"-C\s+(-?\d{1,9})(?!\d)")

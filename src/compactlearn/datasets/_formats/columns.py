@@ -15,17 +15,6 @@ from compactlearn.core._params import nearest
 from compactlearn.datasets._dataset import DataFileError
 from compactlearn.datasets._parsing.lines import opened, plain_ending
 
-__all__ = [
-    "AnyLabels",
-    "KnownColumns",
-    "Labels",
-    "is_xml",
-    "read_label_names",
-    "split_columns",
-    "writable",
-    "write_label_names",
-]
-
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

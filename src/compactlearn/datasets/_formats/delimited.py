@@ -17,8 +17,6 @@ from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, ta
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import finite_number, read_table, table_grammar
 
-__all__ = ["csv_parts", "first_line", "number_of", "split_rows", "text_lines"]
-
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
 _WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}

@@ -10,8 +10,6 @@ from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, Labe
 from compactlearn.datasets._formats.reading import WITH_COLUMNS, format_of, read
 from compactlearn.datasets._parsing.lines import Limits
 
-__all__ = ["ModelColumns", "TextColumns", "arranged", "read_for_model"]
-
 
 @dataclass(frozen=True)
 class TextColumns:

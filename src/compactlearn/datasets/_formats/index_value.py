@@ -17,15 +17,6 @@ from compactlearn.datasets._parsing.assemble import LabelledPart, by_rows, whole
 from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import INDEX, LABEL, SKIP, VALUE, Grammar
 
-__all__ = [
-    "libsvm_parts",
-    "number",
-    "row_of",
-    "rows_declared",
-    "write_xmlrepo",
-    "xmlrepo_parts",
-]
-
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 _REMARK = re.compile(rb"#[^\n]*")
 _GRAMMAR = Grammar(

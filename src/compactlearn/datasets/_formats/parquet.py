@@ -18,15 +18,6 @@ from compactlearn.datasets._formats.columns import AnyLabels, split_columns
 from compactlearn.datasets._parsing.assemble import LabelledPart, table_parts
 from compactlearn.datasets._parsing.lines import Limits, present
 
-__all__ = [
-    "arrow_parts",
-    "open_parquet",
-    "parquet_parts",
-    "parquet_rows",
-    "rows_stored",
-    "write_parquet",
-]
-
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
 _ROWS = 1 << 12  # of texts, decoded at once

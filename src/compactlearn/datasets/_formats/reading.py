@@ -14,8 +14,6 @@ from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts
 from compactlearn.datasets._parsing.assemble import LabelledPart, whole
 from compactlearn.datasets._parsing.lines import Limits, Lines, plain_ending, present
 
-__all__ = ["ENDINGS", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
-
 #: Readers of files in parts, or whole, by format.
 FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
     "arff": arff_parts,

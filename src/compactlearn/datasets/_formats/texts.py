@@ -25,8 +25,6 @@ from compactlearn.datasets._parsing.lines import (
     present,
 )
 
-__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts", "tags_of"]
-
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",

@@ -12,16 +12,6 @@ from compactlearn.core._compress import compress_rows
 from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix
 from compactlearn.datasets._parsing.lines import PACKED
 
-__all__ = [
-    "LabelledPart",
-    "TableBlock",
-    "by_rows",
-    "stem",
-    "table_parts",
-    "whole",
-    "whole_or_parts",
-]
-
 # Below this share of non-zero values a matrix is kept sparse.
 _SPARSE_BELOW = 0.25
 _ENDINGS = (

@@ -14,18 +14,6 @@ from typing import Any
 
 from compactlearn.datasets._dataset import DataFileError
 
-__all__ = [
-    "PACKED",
-    "Block",
-    "Limits",
-    "Lines",
-    "check_encoding",
-    "decoded",
-    "opened",
-    "plain_ending",
-    "present",
-]
-
 #: The endings of compressed files.
 PACKED = (".xz", ".bz2", ".gz")
 _DAMAGE = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError)
