@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from compactlearn.core._compress import with_cells_once
 from compactlearn.core._forms import refuse_unread
 from compactlearn.core._params import Integer, Real
 from compactlearn.core._warn import warn_user
@@ -165,10 +166,7 @@ def as_matrix(values: Any, name: str) -> Matrix:
     """Return a 2-D ndarray of numbers or booleans, or a csr_array without repeated cells."""
     refuse_unread(values, name)
     if sparse.issparse(values):
-        matrix = sparse.csr_array(values)
-        if not matrix.has_canonical_format:  # a cell stored twice means the sum
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = with_cells_once(sparse.csr_array(values))
     else:
         matrix = np.asarray(values)
     if matrix.ndim != 2:

@@ -11,13 +11,9 @@ from scipy import sparse
 
 from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
-from compactlearn.metrics._checks import as_matrix, check_labels, check_shape, check_threshold
-from compactlearn.metrics._labels import count
-from compactlearn.metrics._measures import Summed, values_of
+from compactlearn.metrics._checks import as_matrix, check_shape, check_threshold
 from compactlearn.metrics._propensity import inverse_propensities
-from compactlearn.metrics._ranks import ranked_blocks
-from compactlearn.metrics._reliability import probability_blocks
-from compactlearn.metrics._table import METRICS
+from compactlearn.metrics._table import METRICS, AnyMeasure, blocks_of, sums_of, values_of
 from compactlearn.metrics._truth import Truth, read_truth
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
@@ -114,9 +110,9 @@ class Asked:
             )
         return cls(ks, inverse_propensities(train_labels), all_pairs)
 
-    def measures(self, needs: str, n_labels: int) -> dict[str, Summed]:
+    def measures(self, needs: str, n_labels: int) -> dict[str, AnyMeasure]:
         """Return the measures that read scores, labels or probabilities, by name."""
-        found: dict[str, Summed] = {}
+        found: dict[str, AnyMeasure] = {}
         for name, metric in METRICS.items():
             options = {"weights": self.weights} if "weights" in metric.options else {}
             if metric.needs != needs or (options and self.weights is None):
@@ -156,25 +152,15 @@ def tally(asked: Asked, truth: Truth, scores: Any, labels: Any, probabilities: A
     >>> values(asked, both)["one_error"]
     0.5
     """
-    blocks: dict[str, Iterable[Any]] = {
-        "scores": ranked_blocks(truth, scores),
-        "labels": count(truth, check_labels(labels, truth.shape)),
-    }
-    if probabilities is not None:
-        blocks["probabilities"] = probability_blocks(truth, probabilities, labels)
+    given = {"scores": scores, "labels": labels, "probabilities": probabilities}
     sums = {
-        needs: _sums(asked.measures(needs, truth.shape[1]), parts)
-        for needs, parts in blocks.items()
+        needs: sums_of(
+            asked.measures(needs, truth.shape[1]), blocks_of(needs, truth, matrix, labels)
+        )
+        for needs, matrix in given.items()
+        if matrix is not None
     }
     return Tally(truth.shape, sums)
-
-
-def _sums(measures: dict[str, Summed], blocks: Iterable[Any]) -> dict[str, Any]:
-    sums: dict[str, Any] = dict.fromkeys(measures, 0.0)
-    for block in blocks:
-        for name, measure in measures.items():
-            sums[name] = sums[name] + measure.sums(block)
-    return sums
 
 
 def values(asked: Asked, total: Tally) -> dict[str, float]:

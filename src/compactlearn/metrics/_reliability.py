@@ -170,19 +170,6 @@ def reliability_table(
     0.4
     """
     truth = read_truth(Y_true)
-    return reliability_of(truth, probabilities, k=k, threshold=threshold, labels=labels, bins=bins)
-
-
-def reliability_of(
-    truth: Truth,
-    probabilities: Any,
-    *,
-    k: Any = None,
-    threshold: Any = None,
-    labels: Any = None,
-    bins: Any = 10,
-) -> ReliabilityTable:
-    """Return `reliability_table` of a truth that has been read."""
     width = truth.shape[1]
     measure = Reliability(
         check_bins(bins, width),
@@ -262,23 +249,12 @@ def calibration_error_at(k: int = 5, bins: int = 10) -> Reliability:
 
 @dataclass(frozen=True)
 class Reliability:
-    """The calibration error of the pairs of a row and a label that meet all conditions.
-
-    Parameters
-    ----------
-    bins : int
-    k : int, optional
-        Among the best k of the row.
-    threshold : number or ndarray of shape (n_labels,), optional
-        Above the threshold of the label.
-    predicted : bool
-        Predicted, where predicted labels are given, which then replace the threshold.
-    """
+    """The calibration error of the pairs of a row and a label that meet all conditions."""
 
     bins: int
-    k: int | None = None
-    threshold: Any = None
-    predicted: bool = False
+    k: int | None = None  # among the best k of the row
+    threshold: Any = None  # above the threshold of the label: a number, or one for each label
+    predicted: bool = False  # predicted, where labels are given, which then replace the threshold
     rule: Rule = SUGGESTED
     undefined: float = float("nan")
 
