@@ -8,7 +8,7 @@ from scipy import sparse
 
 from compactlearn.core._compress import with_cells_once
 from compactlearn.core._forms import refuse_unread
-from compactlearn.core._params import Integer, Real
+from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
 
 # Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
@@ -102,13 +102,7 @@ def check_bins(bins: Any, n_labels: int) -> int:
     return int(bins)
 
 
-def check_clip(clip: Any, n_labels: int) -> float:
-    """Return how far probabilities are kept from 0 and 1."""
-    _require(Real(0, 0.5, open_low=True, open_high=True), "clip", clip)
-    return float(clip)
-
-
-def _require(constraint: Integer | Real, name: str, value: Any, reason: str = "") -> None:
+def _require(constraint: Integer, name: str, value: Any, reason: str = "") -> None:
     if not constraint.accepts(value):
         raise ValueError(
             f"{name} must be {constraint.describe()}{reason}; got {value!r}. Pass such a number."
@@ -142,7 +136,6 @@ def check_weights(weights: Any, n_labels: int) -> np.ndarray:
 CHECKS: dict[str, Callable[[Any, int], Any]] = {
     "k": check_k,
     "bins": check_bins,
-    "clip": check_clip,
     "threshold": check_threshold,
     "weights": check_weights,
 }

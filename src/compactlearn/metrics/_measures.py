@@ -77,14 +77,9 @@ def average_precision() -> Measure:
 def ranking_loss() -> Measure:
     def loss(rows: LabelRanks) -> Array:
         n_present, n_known = rows.truth.n_present, rows.truth.n_known
-        # Of the labels at or above a present one, those that are not present themselves. Where
-        # places differ, the numbers of present ones are 1, 2, ..., n and need no sorting.
-        if rows.untied:
-            hits = n_present * (n_present + 1) // 2
-            lost = rows.sum_by_row(rows.highest_first) - hits
-        else:
-            place, hits = rows.ordered(rows.upto)
-            lost = rows.sum_by_row(place - hits)
+        # Of the labels at or above a present one, those that are not present themselves.
+        place, hits = rows.ordered(rows.upto)
+        lost = rows.sum_by_row(place - hits)
         return lost / np.maximum(n_present * (n_known - n_present), 1)
 
     return Measure(RANKABLE, loss)
@@ -121,26 +116,25 @@ def f1(k: int = 5) -> Measure:
 
 def psp(k: int = 5, *, weights: Array) -> Measure:
     """Return the two sums of `psp_at_k`; the common factor 1 / k is left out."""
-
-    def found(rows: LabelRanks) -> Array:
-        return rows.sum_by_row(weights[rows.label] * (rows.lowest_first <= k))
-
-    def best(rows: LabelRanks) -> Array:
-        row, place, weight = _by_weight(rows, weights)
-        return np.bincount(row, weights=weight * (place <= k), minlength=rows.truth.shape[0])
-
-    return Measure(PRESENT, found, best)
+    return _weighted(weights, lambda place: place <= k, lambda rows: 1.0)
 
 
 def psndcg(k: int = 5, *, weights: Array) -> Measure:
+    return _weighted(weights, lambda place: _discounts(place, k), lambda rows: _ideal_gain(rows, k))
+
+
+def _weighted(
+    weights: Array, gain: Callable[[Array], Array], norm: Callable[[LabelRanks], Any]
+) -> Measure:
+    """Return the weighted gains of the present labels, over those of a ranking by weight."""
+
     def found(rows: LabelRanks) -> Array:
-        gains = weights[rows.label] * _discounts(rows.lowest_first, k)
-        return rows.sum_by_row(gains) / _ideal_gain(rows, k)
+        return rows.sum_by_row(weights[rows.label] * gain(rows.lowest_first)) / norm(rows)
 
     def best(rows: LabelRanks) -> Array:
         row, place, weight = _by_weight(rows, weights)
-        gains = weight * _discounts(place, k)
-        return np.bincount(row, weights=gains, minlength=rows.truth.shape[0]) / _ideal_gain(rows, k)
+        gains = np.bincount(row, weights=weight * gain(place), minlength=rows.truth.shape[0])
+        return gains / norm(rows)
 
     return Measure(PRESENT, found, best)
 

@@ -46,11 +46,6 @@ class LabelRanks:
     lowest_first: np.ndarray  # its place if, of equal scores, the lowest index comes first
     highest_first: np.ndarray  # its place if the highest comes first
 
-    @property
-    def untied(self) -> bool:
-        """Whether no present label shares its score."""
-        return bool((self.upto == self.above + 1).all())
-
     def sum_by_row(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of the values of each row's entries."""
         return np.bincount(self.row, weights=values, minlength=self.truth.shape[0])

@@ -31,6 +31,10 @@ from compactlearn.metrics._truth import Cells, Truth, read_truth
 
 Array = np.ndarray
 
+_CLIP = (
+    1e-6  # probabilities are kept this far from 0 and 1, lest one wrong certainty cost without end
+)
+
 
 @dataclass(frozen=True)
 class ReliabilityTable:
@@ -221,9 +225,9 @@ def check_probabilities(probabilities: Any, shape: tuple[int, int]) -> Matrix:
 # ---- measures -----------------------------------------------------------------------------------
 
 
-def log_loss(clip: float = 1e-6) -> Measure:
+def log_loss() -> Measure:
     def losses(block: ProbabilityBlock) -> Array:
-        p = np.clip(block.P, clip, 1.0 - clip)
+        p = np.clip(block.P, _CLIP, 1.0 - _CLIP)
         cells = -np.log1p(-p)
         present, unknown = block.truth.present, block.truth.unknown
         at = present.row_numbers(), present.columns

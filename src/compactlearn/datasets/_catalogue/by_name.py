@@ -52,10 +52,6 @@ def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entr
     data_home : path, optional
         As in `load`, for the sets of the user's own.
 
-    Returns
-    -------
-    Entry
-
     Raises
     ------
     ValueError
@@ -126,10 +122,6 @@ def load(
         and "emotions" always come from the package and need none.
     download : bool
         Whether files that are not there may be fetched.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------

@@ -67,10 +67,6 @@ def add(
     data_home : path, optional
         As in `load`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ValueError

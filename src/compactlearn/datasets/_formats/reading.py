@@ -58,6 +58,7 @@ def read(
       them, then features as "index:value", all counted from 0. The first line may say "rows
       features labels". A row that starts with a blank, or at once with a pair, has no label.
     * "libsvm" is the same without such a line, with features counted from 1, and remarks after "#".
+      A file of it whose features are counted from 0 is read as "xmlrepo".
 
     Parameters
     ----------
@@ -79,8 +80,7 @@ def read(
         CSV: the character between cells (by default the most frequent one of the first line), and
         whether that line holds names; if not, columns are called "0", "1" and so on. ``n_features``
         and ``n_labels`` for "xmlrepo" without a first line of sizes and for "libsvm", where
-        otherwise the largest index decides, and ``zero_based=True`` for "libsvm" whose features are
-        counted from 0.
+        otherwise the largest index decides.
 
     Returns
     -------

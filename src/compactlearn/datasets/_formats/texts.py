@@ -107,10 +107,6 @@ def read_texts(
     limits : Limits, optional
         How far a compressed file may expand.
 
-    Returns
-    -------
-    Texts
-
     Raises
     ------
     DataFileError
