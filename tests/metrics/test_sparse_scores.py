@@ -8,7 +8,7 @@ from scipy import sparse
 
 from compactlearn.metrics import f1_at_k, ndcg_at_k, precision_at_k, psndcg_at_k, psp_at_k
 
-from .data import problems, random_problem, same, steady
+from .data import problems, same, steady
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
@@ -79,12 +79,6 @@ def test_labels_that_are_not_stored_are_never_right(problem, seed):
                 (row[line], np.flatnonzero(line), [0, line.sum()]), shape=(1, len(Y))
             )
             assert precision_at_k([Y], one, k) == pytest.approx(expected, abs=1e-12)
-
-
-def test_an_empty_matrix_of_scores_finds_nothing():
-    truth, _ = random_problem(0)
-    nothing = sparse.csr_array(truth.shape)
-    assert values(truth, nothing, 3) == [0.0] * 5
 
 
 def test_a_billion_labels_take_no_billion_columns():

@@ -43,6 +43,11 @@ class DataFileError(ValueError):
         return f"{where}: {self.reason}"
 
 
+def as_dense(matrix: Matrix) -> np.ndarray:
+    """Return the matrix as an array."""
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
 def short(text: str) -> str:
     """Return the text, shortened for a message."""
     return text if len(text) <= 60 else text[:57] + "..."

@@ -57,15 +57,21 @@ def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) ->
     """Return the rows of several data sets with the same columns, in this order."""
     first = parts[0]
     for part in parts[1:]:
-        for what, ours, theirs in (
-            ("features", first.X.shape[1], part.X.shape[1]),
-            ("labels", first.Y.shape[1], part.Y.shape[1]),
+        for what, ours, theirs, same_names in (
+            (
+                "features",
+                first.n_features,
+                part.n_features,
+                first.feature_names == part.feature_names,
+            ),
+            ("labels", first.n_labels, part.n_labels, first.label_names == part.label_names),
         ):
-            if ours != theirs:
+            if ours != theirs or not same_names:
+                other = "" if ours != theirs else " of other names, or in another order"
                 raise ValueError(
                     f"Files whose rows belong together must have the same columns, but "
-                    f"{first.source} has {ours} {what} and {part.source} has {theirs}; give files "
-                    "of the same set."
+                    f"{first.source} has {ours} {what} and {part.source} has {theirs}{other}; give "
+                    "files of the same set."
                 )
     return Dataset(
         X=_stacked([part.X for part in parts]),

@@ -149,6 +149,11 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
     return Entry(name, **values)
 
 
+def base_of(entry: Entry) -> Entry:
+    """Return the entry that a variant is made from, or the entry itself."""
+    return entry if entry.of is None else registry()[entry.of]
+
+
 def known_entry(name: str) -> Entry | None:
     """Return the set of a name or an alias, in upper or lower case; None if unknown."""
     word = name.lower() if isinstance(name, str) else name

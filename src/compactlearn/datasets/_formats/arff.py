@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._atomic import atomic
-from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, as_dense, short
 from compactlearn.datasets._formats.arff_text import (
     QUOTED,
     quote,
@@ -396,8 +396,7 @@ def _written_rows(dataset: Dataset) -> Iterator[str]:
             pairs = (pair for pair in sorted(row_of(table, row)) if pair[1])
             yield "{" + ",".join(f"{column} {_cell(value)}" for column, value in pairs) + "}"
     else:
-        Y = dataset.Y.toarray() if sparse.issparse(dataset.Y) else dataset.Y
-        for x, y in zip(dataset.X, Y, strict=True):
+        for x, y in zip(dataset.X, as_dense(dataset.Y), strict=True):
             yield ",".join(map(_cell, [*x.tolist(), *y.tolist()]))
 
 

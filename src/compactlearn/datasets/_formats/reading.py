@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from compactlearn.datasets._dataset import DataFileError, Dataset
@@ -109,14 +110,20 @@ def read(
     Dataset 'toy': 3 rows, 4 features (dense), 2 labels, 1.00 labels per row
     """
     path = present(path)
-    chosen = format or format_of(path, limits)
-    options |= {} if labels is None else {"labels": labels}
-    check_options(path, chosen, options)
+    chosen, options = checked_options(path, labels, format, limits, options)
     return whole(path, FORMATS[chosen](path, None, limits=limits, **options))
 
 
-def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
-    """Raise for an unknown format, and for options of tables where a file is of another format."""
+def checked_options(
+    path: Path,
+    labels: AnyLabels,
+    format: str | None,
+    limits: Limits | None,
+    options: dict[str, Any],
+) -> tuple[str, dict[str, Any]]:
+    """Return the format of a file and the options of its reader; raise if they do not fit."""
+    chosen = format or format_of(path, limits)
+    options = options if labels is None else options | {"labels": labels}
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {chosen!r}.")
     if "labels" in options and chosen not in WITH_COLUMNS:
@@ -130,6 +137,7 @@ def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[st
                 f"{option} ({flag} on the command line) says how tables of text are read, but "
                 f"{path} is of the format {chosen!r}; leave it out."
             )
+    return chosen, options
 
 
 def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:
