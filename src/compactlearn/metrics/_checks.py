@@ -59,13 +59,9 @@ def _are_labels(scores: np.ndarray) -> bool:
     """
     if scores.dtype == bool:
         return scores.size > 0
-    ones = zeros = False
-    for values in pieces(scores):
-        one, zero = values == 1, values == 0
-        if not (one | zero).all():
-            return False
-        ones, zeros = ones or bool(one.any()), zeros or bool(zero.any())
-    return ones and zeros
+    if not all(((values == 0) | (values == 1)).all() for values in pieces(scores)):
+        return False
+    return bool(0 < np.count_nonzero(scores) < scores.size)
 
 
 def check_finite(scores: Matrix) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
 from compactlearn.metrics._checks import as_matrix, check_shape, check_threshold
 from compactlearn.metrics._propensity import inverse_propensities
-from compactlearn.metrics._table import METRICS, AnyMeasure, blocks_of, sums_of, values_of
+from compactlearn.metrics._table import METRICS, AnyMeasure, Metric, blocks_of, sums_of, values_of
 from compactlearn.metrics._truth import Truth, read_truth
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
@@ -110,21 +110,26 @@ class Asked:
             )
         return cls(ks, inverse_propensities(train_labels), all_pairs)
 
-    def measures(self, needs: str, n_labels: int) -> dict[str, AnyMeasure]:
-        """Return the measures that read scores, labels or probabilities, by name."""
-        found: dict[str, AnyMeasure] = {}
+    def rows(self) -> Iterator[tuple[str, Metric, dict[str, Any]]]:
+        """Yield name, row and options of each requested metric, in the order of the table."""
         for name, metric in METRICS.items():
             options = {"weights": self.weights} if "weights" in metric.options else {}
-            if metric.needs != needs or (options and self.weights is None):
+            if options and self.weights is None:
                 continue
-            if needs == "probabilities" and not (metric.of_suggested or self.all_pairs):
+            if metric.needs == "probabilities" and not (metric.of_suggested or self.all_pairs):
                 continue
-            if not name.endswith("_at_k"):
-                found[name] = metric.measure_for(n_labels, options)
-                continue
-            for k in self.ks:
-                found[f"{name[:-1]}{k}"] = metric.measure_for(n_labels, options | {"k": k})
-        return found
+            if name.endswith("_at_k"):
+                yield from ((f"{name[:-1]}{k}", metric, options | {"k": k}) for k in self.ks)
+            else:
+                yield name, metric, options
+
+    def measures(self, needs: str, n_labels: int) -> dict[str, AnyMeasure]:
+        """Return the measures that read scores, labels or probabilities, by name."""
+        return {
+            name: metric.measure_for(n_labels, options)
+            for name, metric, options in self.rows()
+            if metric.needs == needs
+        }
 
 
 @dataclass(frozen=True)
@@ -169,12 +174,7 @@ def values(asked: Asked, total: Tally) -> dict[str, float]:
     found: dict[str, float] = {}
     for needs, sums in total.sums.items():
         found |= values_of(asked.measures(needs, n_labels), sums, n_rows)
-    order = [
-        own
-        for name in METRICS
-        for own in ([f"{name[:-1]}{k}" for k in asked.ks] if name.endswith("_at_k") else [name])
-    ]
-    return {name: found[name] for name in order if name in found}
+    return {name: found[name] for name, *_ in asked.rows() if name in found}
 
 
 def _doubt_threshold(S: Any, bounds: np.ndarray) -> None:

@@ -34,8 +34,6 @@ def read_files(entry: Entry, paths: Sequence[Path]) -> Dataset:
     ]
     data = stack(parts, name=entry.name, n_train=entry.n_train)
     names = {file.role: _names(path) for file, path in by_role if file.role.endswith(" names")}
-    if not names:
-        return data
     return replace(
         data,
         feature_names=names.get("feature names", data.feature_names),
@@ -73,15 +71,9 @@ def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) ->
                     f"{first.source} has {ours} {what} and {part.source} has {theirs}{other}; give "
                     "files of the same set."
                 )
-    return Dataset(
-        X=_stacked([part.X for part in parts]),
-        Y=_stacked([part.Y for part in parts]),
-        feature_names=first.feature_names,
-        label_names=first.label_names,
-        name=name,
-        source=", ".join(part.source for part in parts),
-        n_train=n_train,
-    )
+    X, Y = _stacked([part.X for part in parts]), _stacked([part.Y for part in parts])
+    source = ", ".join(part.source for part in parts)
+    return replace(first, X=X, Y=Y, name=name, source=source, n_train=n_train)
 
 
 def check_counts(entry: Entry, data: Dataset) -> Dataset:

@@ -63,8 +63,7 @@ _SPARSE = Grammar(
         "\n{": SKIP, "{}": SKIP, "}\n": SKIP, "\n\n": SKIP,
     }
 )  # fmt: skip
-_LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
-_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+_LOOSE_BLANK = re.compile(rb"[ \t]*([{},\n])[ \t]*")
 # How many values a block of lines may have beyond those written in it: "{}" is a row of all
 # values that were declared first. So the size of the data is bounded by that of the file.
 _MOST_FILLED = 1 << 22
@@ -228,13 +227,10 @@ class _RowParser:
         """Return the rows of a block of plain numbers; None if it holds anything else."""
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
-        if b"\t" in text:
-            text = text.translate(_TAB_TO_BLANK)
         parse = self._sparse if text.lstrip()[:1] == b"{" else self._dense
         values = parse(text)
-        if values is None and b" " in text:
-            tight = re.sub(rb"  +", b" ", _LOOSE_BLANK.sub(rb"\1", text))
-            values = parse(tight) if len(tight) < len(text) else None
+        if values is None:  # perhaps for the blanks that liac-arff, for one, writes
+            values = parse(re.sub(rb"[ \t]+", b" ", _LOOSE_BLANK.sub(rb"\1", text)))
         return values
 
     def _dense(self, text: bytes) -> np.ndarray | None:
