@@ -32,11 +32,6 @@ def test_split_is_the_customary_one():
         Dataset(X, Y, name="toy").split()
 
 
-def test_it_is_frozen():
-    with pytest.raises(AttributeError):
-        Dataset(X, Y).X = Y
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [

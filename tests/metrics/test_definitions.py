@@ -18,6 +18,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMet
 RANKING = ("average_precision", "ranking_loss", "one_error", "coverage")
 
 
+def assert_rankings_are_right(truth, scores):
+    for name in RANKING:
+        expected = getattr(literal, name)(truth, scores)
+        assert same(getattr(metrics, name)(truth, scores), expected), name
+
+
 @pytest.mark.parametrize(
     ("name", "expected", "by_row"),
     [
@@ -54,9 +60,7 @@ def test_propensities_worked_out_by_hand():
 @given(data=st.data())
 def test_scores(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
-    for name in RANKING:
-        value = getattr(metrics, name)(truth, scores)
-        assert same(value, getattr(literal, name)(truth, scores)), name
+    assert_rankings_are_right(truth, scores)
     k = data.draw(st.integers(1, truth.shape[1]))
     for name in ("ndcg_at_k", "precision_at_k", "f1_at_k"):
         found = getattr(metrics, name)(truth, scores, k)
@@ -117,19 +121,14 @@ def test_scores_that_are_equal_in_single_precision(scale):
     scores[::3] *= -1
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        for name in RANKING:
-            value = getattr(metrics, name)(truth, scores)
-            assert same(value, getattr(literal, name)(truth, scores)), name
+        assert_rankings_are_right(truth, scores)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32])
 @pytest.mark.parametrize("unknown", [0.0, 0.3], ids=["known", "unknown"])
 def test_scores_of_every_type(dtype, unknown):
     truth, scores = random_problem(3, levels=3, unknown=unknown)
-    scores = ((scores + 0.5) * 4).astype(dtype)
-    for name in RANKING:
-        expected = getattr(literal, name)(truth, scores)
-        assert same(getattr(metrics, name)(truth, scores), expected), name
+    assert_rankings_are_right(truth, ((scores + 0.5) * 4).astype(dtype))
 
 
 def test_large_whole_numbers_keep_their_order_and_two_zeros_are_equal():
@@ -143,7 +142,4 @@ def test_large_whole_numbers_keep_their_order_and_two_zeros_are_equal():
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 31, 32, 33, 64, 100])
 def test_every_width_of_a_row(n_labels):
     for levels in (0, 3):
-        truth, scores = random_problem(n_labels, 20, n_labels, levels)
-        for name in RANKING:
-            expected = getattr(literal, name)(truth, scores)
-            assert same(getattr(metrics, name)(truth, scores), expected)
+        assert_rankings_are_right(*random_problem(n_labels, 20, n_labels, levels))
