@@ -1,10 +1,11 @@
+import pickle
 import re
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from compactlearn.datasets import Dataset
+from compactlearn.datasets import DataFileError, Dataset
 
 X = np.arange(12.0).reshape(4, 3)
 Y = np.array([[1, 0], [0, 0], [1, 0], [1, 1]])
@@ -44,3 +45,8 @@ def test_split_is_the_customary_one():
 def test_refusals(given, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         Dataset(**{"X": X, "Y": Y, **given})
+
+
+def test_the_error_of_a_file_survives_pickling():
+    error = pickle.loads(pickle.dumps(DataFileError("a.csv", "it is empty.", line=3)))
+    assert (str(error), error.path, error.line) == ("a.csv, line 3: it is empty.", "a.csv", 3)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.metrics import reliability_table
+from compactlearn.metrics import ReliabilityTable, reliability_table
 
 from . import literal
 from .data import probabilities, problems, random_problem, steady
@@ -72,8 +72,9 @@ def test_what_is_derived_follows_from_the_bins():
     assert table.expected_calibration_error == pytest.approx(share @ np.abs(gap))
     assert table.overconfidence == pytest.approx(share @ gap)
     assert table.largest_gap() == pytest.approx(np.abs(gap).max())
-    few = np.sort(table.count)[-1]
-    assert table.largest_gap(few) == pytest.approx(np.abs(table.gap[table.count >= few]).max())
+    uneven = ReliabilityTable(np.array([2, 10]), np.array([1.8, 9.0]), np.array([0, 8]))
+    assert (uneven.largest_gap(2), uneven.largest_gap(3)) == pytest.approx((0.9, 0.1))
+    assert uneven.overconfidence == pytest.approx(2.8 / 12)
     np.testing.assert_allclose(table.edges, np.arange(8) / 7)
     assert len(str(table).splitlines()) == 1 + there.sum()
 
