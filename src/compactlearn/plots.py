@@ -21,7 +21,7 @@ from compactlearn.core._params import Integer
 from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels
-from compactlearn.metrics._reliability import reliability_of
+from compactlearn.metrics._reliability import reliability_table
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -200,7 +200,7 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: 
     P = predicted_probabilities(model, X)
     truth = _truth(called, Y, P.shape, "plot_reliability")
     labels = None if k is not None else called.as_matrix(model.predict(X), "plot_reliability")
-    found = reliability_of(truth, P, bins=bins, k=k, labels=labels)
+    found = reliability_table(truth, P, bins=bins, k=k, labels=labels)
     if not found.total:
         raise ValueError(
             "plot_reliability shows the labels that the model predicts, and it predicts none for "

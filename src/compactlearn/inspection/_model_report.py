@@ -21,7 +21,7 @@ from compactlearn.inspection._explain import explain, labels_in_space, mean_term
 from compactlearn.inspection._labels import LabelNames, nearest_labels
 from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_page import model_page
-from compactlearn.metrics._reliability import ReliabilityTable, reliability_of
+from compactlearn.metrics._reliability import ReliabilityTable, reliability_table
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -234,7 +234,7 @@ def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> dict[str, Reliab
         f"best {_BEST} labels of each row": {"k": _BEST},
     }
     tables = {
-        name: reliability_of(truth, P, bins=_BINS, **how)
+        name: reliability_table(truth, P, bins=_BINS, **how)
         for name, how in asked.items()
         if how.get("k", 0) < truth.shape[1]
     }
