@@ -15,8 +15,8 @@ from compactlearn_bench.records.record import Record, RecordError
 
 __all__ = ["read_packed", "write_packed"]
 
-# Records of large grids expand to some 25 times their packed size. A file from elsewhere may be made
-# to expand without end: it is read up to here.
+# Records of large grids expand to some 25 times their packed size. A file from elsewhere may be
+# made to expand without end: it is read up to here.
 MOST_BYTES = 1 << 30
 _CHUNK = 1 << 20
 
