@@ -8,14 +8,14 @@ from compactlearn.core._progress import track
 from compactlearn.linalg._many_logistic import ShareOut, Weights
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
 from compactlearn.shortlist._generation import GeneratorSettings, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit, HeldOut, held_out_folds
+from compactlearn.shortlist._held_out import FoldFit, HeldOutPairs, held_out_folds
 from compactlearn.shortlist._label_reranking import LabelReranking
+from compactlearn.shortlist._rows import ShortlistRows
 from compactlearn.shortlist._stages import Stages
-from compactlearn.shortlist._training import TrainingRows
 
 
 def fit_stages(
-    data: TrainingRows,
+    data: ShortlistRows,
     settings: GeneratorSettings,
     *,
     C: float | None,
@@ -23,7 +23,7 @@ def fit_stages(
     rng: np.random.RandomState,
     verbose: int,
     share_out: ShareOut | None = None,
-) -> tuple[Stages, HeldOut]:
+) -> tuple[Stages, HeldOutPairs]:
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
     ``C`` is selected by the first fold if it is None. The regressions of the first fold become
@@ -33,7 +33,7 @@ def fit_stages(
     folds = held_out_folds(data.groups, rng)
     first: FoldFit | None = None
     start: Weights | None = None
-    parts: list[HeldOut] = []
+    parts: list[HeldOutPairs] = []
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
         fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
         C = C or fold.problems.best_C(inside, rng)
@@ -46,7 +46,7 @@ def fit_stages(
     assert C is not None
     generator = settings.fit(data, rows, rng)
     weights = first.problems.refine(C, ~first.inside, start)
-    new = HeldOut.together(parts)
+    new = HeldOutPairs.together(parts)
     stages = Stages(
         generator,
         first.prior,

@@ -24,8 +24,8 @@ from compactlearn.shortlist._label_reranking import (
     with_likely_labels,
 )
 from compactlearn.shortlist._prior import CandidatePrior
+from compactlearn.shortlist._rows import Rows, ShortlistRows
 from compactlearn.shortlist._stages import behind_candidates
-from compactlearn.shortlist._training import Rows, TrainingRows
 
 Array = NDArray[np.float64]
 
@@ -65,7 +65,7 @@ class FoldFit:
     @classmethod
     def of(
         cls,
-        data: TrainingRows,
+        data: ShortlistRows,
         rows: scipy.sparse.csr_array,
         inside: NDArray[np.bool_],
         settings: GeneratorSettings,
@@ -94,7 +94,7 @@ class FoldFit:
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
         return cls(inside, present, known, prior, regressions, cooccurrence)
 
-    def held_out(self, weights: Weights, C: float) -> HeldOut:
+    def held_out(self, weights: Weights, C: float) -> HeldOutPairs:
         """Return the inputs of the last stage for rows of the fold, by weights of other rows."""
         given, rows = self.problems, np.flatnonzero(self.inside)
         pairs = self.inside[given.candidates.rows]
@@ -106,11 +106,11 @@ class FoldFit:
         counted = np.ones(own.labels.size)
         if given.weights is not None:
             counted = given.weights[rows[own.rows]]
-        return HeldOut(rows, own.where(known), inputs[known], present[known], counted[known])
+        return HeldOutPairs(rows, own.where(known), inputs[known], present[known], counted[known])
 
 
 @dataclass(frozen=True)
-class HeldOut:
+class HeldOutPairs:
     """Candidates of held-out rows for which it is known whether they are present."""
 
     rows: Rows
@@ -120,7 +120,7 @@ class HeldOut:
     weights: Array  # of the row of each candidate
 
     @classmethod
-    def together(cls, parts: list[HeldOut]) -> HeldOut:
+    def together(cls, parts: list[HeldOutPairs]) -> HeldOutPairs:
         return cls(
             np.concatenate([part.rows for part in parts]),
             Candidates.stacked([part.candidates for part in parts]),
@@ -131,7 +131,7 @@ class HeldOut:
 
 
 def all_label_scores(
-    matrix: scipy.sparse.csr_array, data: TrainingRows, rows: Rows, frequency: NDArray[Any]
+    matrix: scipy.sparse.csr_array, data: ShortlistRows, rows: Rows, frequency: NDArray[Any]
 ) -> OutOfFoldScores:
     """Return out-of-fold scores of all labels from those of the rows' candidates.
 
