@@ -221,30 +221,9 @@ def test_classes_in_a_vector(n_classes, estimator, scoring):
 def test_folds_of_classes_are_stratified():
     y = np.repeat([0, 1, 2], [3, 15, 18])  # the rare class has one row for each fold
     search = GridSearchMoments(CMLLClassifier(), TINY, cv=3).fit(X, y)
-    for number in range(3):
-        assert not search.cv_results_[f"split{number}_labels_absent_train"].any()
-        assert not search.cv_results_[f"split{number}_labels_absent_test"].any()
     explicit = StratifiedKFold(3, shuffle=True, random_state=0)
     other = GridSearchMoments(CMLLClassifier(), TINY, cv=explicit).fit(X, y)
     np.testing.assert_array_equal(split_scores(search), split_scores(other))
-
-
-# --- nothing leaks -------------------------------------------------------------------------------
-
-
-# --- labels without examples ---------------------------------------------------------------------
-
-
-def test_absent_labels_are_counted():
-    labels = Y.copy()
-    splits = [(np.arange(12, 36), np.arange(12)), (np.arange(24), np.arange(24, 36))]
-    labels[:, 0] = 0
-    labels[:12, 1], labels[12:, 1] = 1, 0  # in the first validation part alone
-    labels[[2, 14, 26], 2:] = 1
-    found = GridSearchMoments(CMLLClassifier(), TINY, cv=splits).fit(X, labels).cv_results_
-    for split, (train, test) in {"split0": (2, 1), "split1": (1, 2)}.items():
-        assert found[f"{split}_labels_absent_train"].tolist() == [train] * 2
-        assert found[f"{split}_labels_absent_test"].tolist() == [test] * 2
 
 
 def test_weights_that_leave_no_training_row():
