@@ -75,7 +75,7 @@ class Problem:
     def density(self) -> float:
         """The share of the features that are not zero."""
         stored = self.X.nnz if scipy.sparse.issparse(self.X) else np.count_nonzero(self.X)
-        return stored / max(1, self.n_rows * self.n_features)
+        return float(stored / max(1, self.n_rows * self.n_features))
 
     @cached_property
     def splits(self) -> list[Split]:
