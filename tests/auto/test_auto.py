@@ -21,6 +21,7 @@ from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import PREPROCESSINGS
 from compactlearn.auto._trials import Trial, try_by_folds, try_compact
 from compactlearn.compact import _preparation
+from compactlearn.core import _targets
 from compactlearn.datasets import load
 from compactlearn.embeddings import _base
 from compactlearn.metrics import _judges, average_precision, calibration_error
@@ -67,33 +68,32 @@ def test_better_than_the_default_and_calibrated(emotions, fitted):
     assert calibration_error(Y_new, p) < 0.06  # of 202 rows: their own noise is .03
 
 
-@pytest.mark.parametrize("name", ["emotions", "enron"])
-def test_the_truth_of_a_fold_is_read_once(monkeypatch, name):
-    """Once for all rows, once for the part that settings are searched on, and by grid searches."""
+@pytest.mark.parametrize(
+    ("name", "metric", "most_plans"),
+    [("emotions", "average_precision", 2), ("emotions", "micro_f1", 2), ("enron", "log_loss", 6)],
+)
+def test_a_search_reads_checks_and_plans_a_bounded_number_of_times(
+    monkeypatch, name, metric, most_plans
+):
+    """Whatever the metric, and however many settings and blends are scored.
+
+    The truth of a fold is read once for all rows, once for the part that settings are searched on,
+    and by each grid search. Labels are checked once, and once by each fit of a linear model, a
+    kernel and the reference. A route is planned twice at most for each of these.
+    """
     read = counting(monkeypatch, _judges, "read_truth")
+    checked = counting(monkeypatch, _targets, "_read_array")
+    plans = [counting(monkeypatch, module, "plan_route") for module in (_preparation, _base)]
     grids = counting(monkeypatch, _searches, "cross_validate_grid")
     data = load(name)
-    AutoCompactClassifier(cv=4, random_state=0).fit(data.X[:520], data.Y[:520])
+    model = AutoCompactClassifier(cv=4, scoring=metric, random_state=0)
+    model.fit(data.X[:520], data.Y[:520])
+    tried = {row["name"].split(",")[0] for row in model.leaderboard_}
+    assert tried >= {"linear model", "kernel"}
+    assert len(model.references_) == 1
     assert 0 < len(read) <= 4 * (2 + len(grids))
-
-
-@pytest.mark.parametrize("metric", ["average_precision", "micro_f1", "log_loss"])
-def test_more_settings_do_not_read_the_truth_again(emotions, monkeypatch, metric):
-    """Four folds are read once each, for any number of scores and for every kind of metric."""
-    X, Y, _, _ = emotions
-    problem = problem_of(X[:120], Y[:120], scoring=metric, n_folds=4)
-    read = counting(monkeypatch, _judges, "read_truth")
-    for seed in range(3):
-        problem.score_folds(np.arange(120), np.random.default_rng(seed).normal(size=(120, 6)))
-    assert len(read) == 4
-
-
-def test_the_route_of_a_model_is_chosen_once(emotions, monkeypatch):
-    X, Y, _, _ = emotions
-    plans = [counting(monkeypatch, module, "plan_route") for module in (_preparation, _base)]
-    problem = problem_of(X[:120], Y[:120])
-    try_compact(problem, "one", PREPROCESSINGS[0], CMLLClassifier(alpha=2.0, threshold="f1"))
-    assert sum(map(len, plans)) == 1
+    assert 0 < len(checked) <= 1 + 3
+    assert 0 < sum(map(len, plans)) <= most_plans
 
 
 def test_what_is_fitted_agrees_with_itself(emotions, fitted):

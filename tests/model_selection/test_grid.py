@@ -326,14 +326,29 @@ def test_ctrl_c_keeps_the_scores_so_far(monkeypatch, n_jobs):
 
 # --- bad input -----------------------------------------------------------------------------------
 
+
+def with_cv(cv):
+    return GridSearchMoments(CMLLClassifier(), TINY, cv=cv)
+
+
+NUMBERS = "numbers of the 36 rows, from 0 on, or masks of that length, and hold others"
 BAD = {
-    "folds above rows": (GridSearchMoments(CMLLClassifier(), TINY, cv=37), "36 rows, .* and is 37"),
-    "one fold": (GridSearchMoments(CMLLClassifier(), TINY, cv=1), "cv must be at least 2 folds"),
-    "no split": (GridSearchMoments(CMLLClassifier(), TINY, cv=[]), "at least one split"),
-    "empty split": (
-        GridSearchMoments(CMLLClassifier(), TINY, cv=[(np.arange(36), np.arange(0))]),
-        "training and validation rows",
+    "numbers beyond": (with_cv([([0, 1, 2], [36])]), NUMBERS),
+    "fractions": (with_cv([([0.5, 1.5], [2.5])]), NUMBERS),
+    "short masks": (with_cv([([True, False], [1])]), NUMBERS),
+    "no pairs": (with_cv([1, 2, 3]), r"a splitter or pairs of row numbers, and is \[1, 2, 3\]"),
+    "thresholds": (
+        GridSearchMoments(CMLLClassifier(threshold=[0.5, 0.2]), TINY),
+        r"one for each of the 6 labels, and has 2 entries",
     ),
+    "embedding": (
+        GridSearchMoments(CompactClassifier(), {"embedding__beta": [1.0]}),
+        r"the classifier was given none; pass CompactClassifier\(CMLL\(\)\)",
+    ),
+    "folds above rows": (with_cv(37), "36 rows, .* and is 37"),
+    "one fold": (with_cv(1), "cv must be at least 2 folds"),
+    "no split": (with_cv([]), "at least one split"),
+    "empty split": (with_cv([(np.arange(36), np.arange(0))]), "training and validation rows"),
     "empty grid": (GridSearchMoments(CMLLClassifier(), []), "grid is empty"),
     "empty values": (GridSearchMoments(CMLLClassifier(), {"alpha": []}), "non-empty|empty"),
     "unknown parameter": (GridSearchMoments(CMLLClassifier(), {"alhpa": [1.0]}), "alhpa"),
@@ -371,6 +386,11 @@ def test_bad_input(search, sentence):
     with pytest.raises(ValueError, match=sentence):
         search.fit(X, Y)
     assert vars(search) == before
+
+
+def test_a_training_part_of_one_class_is_named():
+    with pytest.raises(ValueError, match="training rows of split 0 have one class only"):
+        with_cv(KFold(2)).fit(X, np.repeat(["a", "b"], 18))
 
 
 def test_estimators_of_other_packages():
