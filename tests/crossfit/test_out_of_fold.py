@@ -46,8 +46,8 @@ from compactlearn.crossfit._together import held_out_together, row_hashes
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _cmll_cv as cmll_cv
 from compactlearn.model_selection import _crossval as crossval
+from compactlearn.shortlist._fitting import FoldFit, held_out_folds
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit, held_out_folds
 from compactlearn.shortlist._rows import ShortlistRows
 from tests.makers import labelled
 

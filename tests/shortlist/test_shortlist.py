@@ -24,8 +24,8 @@ from compactlearn.shortlist import _cooccurrence_reranking as reranking
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._fitting import FoldFit
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit
 from compactlearn.shortlist._label_reranking import with_likely_labels
 from compactlearn.shortlist._prior import CandidatePrior
 from compactlearn.shortlist._rows import ShortlistRows

@@ -21,8 +21,8 @@ from compactlearn.shortlist import _generation
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _neighbours as neighbours
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._fitting import FoldFit, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit, tuned_threshold
 from compactlearn.shortlist._neighbours import Neighbours
 from compactlearn.shortlist._prior import CandidatePrior
 from compactlearn.shortlist._rows import ShortlistRows

@@ -39,9 +39,8 @@ from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.scale.dask._sharing import gathered, share_out
-from compactlearn.shortlist._fitting import fit_stages
+from compactlearn.shortlist._fitting import all_label_scores, fit_stages, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, usual_candidates
-from compactlearn.shortlist._held_out import all_label_scores, tuned_threshold
 from compactlearn.shortlist._rows import ShortlistRows
 from compactlearn.shortlist._sparse import kept_entries
 from compactlearn.shortlist._stages import Stages
