@@ -18,8 +18,7 @@ from compactlearn.auto._blend import Blend, Member, Reading, join, read_scores
 from compactlearn.auto._candidates import Candidate, candidates, try_forest
 from compactlearn.auto._choice import best_choice
 from compactlearn.auto._forest import LabelForest
-from compactlearn.auto._preprocessing import PREPROCESSINGS
-from compactlearn.auto._trials import Trial, try_by_folds, try_compact
+from compactlearn.auto._trials import Trial, try_by_folds
 from compactlearn.compact import _preparation
 from compactlearn.core import _targets
 from compactlearn.datasets import load
@@ -248,28 +247,6 @@ def test_a_blend_is_stored_in_smaller_numbers(emotions, fitted):
 # ---- out-of-fold scores --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("preprocessing", PREPROCESSINGS, ids=lambda one: one.name)
-def test_labels_of_a_fold_have_no_part_in_its_scores(preprocessing):
-    """Other labels in a fold leave its scores as they are, reading aside."""
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((120, 9)) + 1.0
-    Y = (X[:, :4] + 0.3 * rng.standard_normal((120, 4)) > 1.3).astype(float)
-    problem = problem_of(X, Y)
-    changed = Y.copy()
-    inside = problem.fold == 2
-    changed[inside] = 1.0 - changed[inside]
-    other = problem_of(X, changed)
-    model = CMLLClassifier(None, 1.0, alpha=2.0, threshold="f1")
-    one = try_compact(problem, "one", preprocessing, clone(model))
-    two = try_compact(other, "two", preprocessing, clone(model))
-
-    def raw(tried):
-        reading = tried.blend.members[0].reading
-        return (tried.log_odds[inside] - reading.intercept) / reading.slope
-
-    np.testing.assert_allclose(raw(one), raw(two), atol=2e-4)  # single precision
-
-
 def test_rows_are_scored_by_trees_that_have_not_met_them():
     rng = np.random.default_rng(2)
     X, Y = rng.standard_normal((150, 6)), sp.csr_array((rng.random((150, 3)) < 0.4).astype(float))
@@ -290,20 +267,6 @@ def test_rows_are_scored_by_trees_that_have_not_met_them():
     inside = forest.decision_function(X).ravel()
     assert scores.ravel()[truth].mean() - scores.ravel()[~truth].mean() < 0.3
     assert inside[truth].mean() - inside[~truth].mean() > 0.7
-
-
-def test_rows_that_are_there_twice_are_not_known_by_heart():
-    rng = np.random.default_rng(3)
-    X, Y = rng.standard_normal((60, 5)), (rng.random((60, 3)) < 0.4).astype(float)
-    rows = np.repeat(np.arange(60), 3)
-    scores = LabelForest(200, random_state=0).fit_scored(X[rows], sp.csr_array(Y[rows]), None)
-    known = ~np.isnan(scores[:, 0])
-    truth = Y[rows][known] > 0
-    assert known.sum() > 150
-    apart = scores[known] - scores[known].mean(axis=0)
-    assert apart[truth].mean() - apart[~truth].mean() < 1.0  # by heart it would be 3.5
-    model = AutoCompactClassifier(random_state=0).fit(X[rows], Y[rows].astype(int))
-    assert model.best_score_ < 0.9  # by heart it would be 1
 
 
 def test_any_classifier_by_folds():
