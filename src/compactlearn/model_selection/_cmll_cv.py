@@ -177,7 +177,7 @@ search_time_, refit_time_, interrupted_
     def _final_params(self) -> dict[str, Any]:
         return {**self.best_params_, "threshold": self.threshold}
 
-    def _chosen_cv(self, data: Data | None, kind: str) -> Any:
+    def _cv(self, data: Data | None, kind: str) -> Any:
         if not _is_auto(self.cv):
             return self.cv
         if data is None:  # one pass sums all folds

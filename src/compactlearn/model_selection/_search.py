@@ -113,9 +113,9 @@ class Search(
             start = time.perf_counter()
             if is_dask(X):
                 refuse_on_dask(unknown, f"{type(self).__name__}.fit")
-                problem = sum_rows(self, X, y, sample_weight, groups, sep)
+                problem = sum_rows(self, self._cv, X, y, sample_weight, groups, sep)
             else:
-                problem = read_rows(self, X, y, sample_weight, groups, sep, unknown)
+                problem = read_rows(self, self._cv, X, y, sample_weight, groups, sep, unknown)
             targets = problem.targets
             self.scorer_, self.n_splits_ = problem.scoring, len(problem.splits)
             model = clone(self._template())  # raises errors of every fit before the search
@@ -138,7 +138,7 @@ class Search(
                 self.refit_time_ = time.perf_counter() - start
         return self
 
-    def _chosen_cv(self, data: Data | None, kind: str) -> Any:
+    def _cv(self, data: Data | None, kind: str) -> Any:
         """Return a number of folds, a splitter or splits; ``data`` is None for rows on Dask."""
         return self.cv
 

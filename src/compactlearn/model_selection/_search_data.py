@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,7 @@ class SearchData:
 
 def read_rows(
     search: Any,
+    choose_cv: Callable[[Data | None, str], Any],
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -52,7 +53,10 @@ def read_rows(
     sep: str | None,
     unknown: Any = None,
 ) -> SearchData:
-    """Check the arguments of the ``fit`` of a search, and divide the rows into folds."""
+    """Check the arguments of the ``fit`` of a search, and divide the rows into folds.
+
+    ``choose_cv`` returns the user's ``cv`` or one of the search's own, for these data.
+    """
     given = with_rows_to_take(X)
     X = check_features(search, given, reset=True)
     y = with_rows_to_take(y)
@@ -65,7 +69,7 @@ def read_rows(
     rows_that_count(targets, weights)  # raises ValueError if there are none
     data = Data(X, targets.matrix, weights, targets.unknown)
     to_split = targets.matrix if read else y
-    cv = search._chosen_cv(data, targets.kind)
+    cv = choose_cv(data, targets.kind)
     splits = _splits(search, cv, given, to_split, targets.kind, groups, X.shape[0], X)
     _refuse_uncounted(data, splits)
     return SearchData(
@@ -75,6 +79,7 @@ def read_rows(
 
 def sum_rows(
     search: Any,
+    choose_cv: Callable[[Data | None, str], Any],
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -88,7 +93,7 @@ def sum_rows(
     to_split = y
     if is_dask(y):  # of classes, which folds are stratified by, there is one for each row
         to_split = None if kind == "multilabel" else np.ravel(np.asarray(y))
-    cv = search._chosen_cv(None, kind)
+    cv = choose_cv(None, kind)
     splits = _splits(
         search, cv, np.broadcast_to(np.zeros(1), (n_rows, 1)), to_split, kind, None, n_rows
     )
