@@ -40,9 +40,7 @@ _HOMES = {
     "compactlearn.auto._texts": "TextVectorizer",
     "compactlearn.model_selection._cmll_cv": "CMLLClassifierCV",
     "compactlearn.model_selection._grid_search": "GridSearchMoments",
-    "compactlearn.model_selection._splits": (
-        "IterativeStratification IterativeStratifiedShuffleSplit"
-    ),
+    "compactlearn.model_selection._splits": "IterativeStratification",
     "compactlearn.metrics._scoring": "Scorer",
     "compactlearn.datasets._formats.for_model": "ModelColumns TextColumns",
     "compactlearn.datasets._formats.mixed": "MixedColumns",
