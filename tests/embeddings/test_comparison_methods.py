@@ -33,7 +33,7 @@ def peaks(rows):
 @every_route
 @pytest.mark.parametrize("seed", range(4))
 def test_the_largest_entry_is_positive(embedding, solver, seed):
-    """Of directions of labels, decoded codes, and the dependence of directions of features."""
+    """Check directions of labels, decoded codes, and the dependence of directions of features."""
     X, Y = make_data(seed=seed)
     if isinstance(embedding, Original):
         return
