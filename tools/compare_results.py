@@ -281,8 +281,6 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "CMLL few features": lambda: cl.CMLL(4, 8),
     "CMLL labels kept": lambda: cl.CMLL(6, None),
     "CMLL features kept": lambda: cl.CMLL(None, 8),
-    "CMLL closed": lambda: cl.CMLL(10, 8, solver="closed"),
-    "CMLL alternating": lambda: cl.CMLL(6, 8, solver="alternating"),
     "CMLL variance": lambda: cl.CMLL(16, 8, completion="variance"),
     "CMLL krylov": lambda: cl.CMLL(16, 8, completion="krylov"),
     "CMLL random": lambda: cl.CMLL(16, 8, completion="random"),
@@ -296,7 +294,6 @@ EMBEDDINGS: dict[str, Callable[[], Any]] = {
     "FaIE": lambda: cl.FaIE(8),
     "FaIE no offset": lambda: cl.FaIE(8, beta=0.5, ridge=0.1, offset="none"),
     "MDDM": lambda: cl.MDDM(8),
-    "MDDM subspace": lambda: cl.MDDM(8, variant="subspace", mixing=0.3),
     "MDDM krylov": lambda: cl.MDDM(30, completion="krylov"),
     "Original": lambda: cl.Original(),
     "CCA": lambda: related.CCA(8),
@@ -336,8 +333,6 @@ def embedding_alone(make: Callable[[], Any]) -> Outputs:
         if value is not None:
             found[name] = value
     codes = planted().truth[:, :8] * 0.5
-    if hasattr(embedding, "encode"):
-        found["encode"] = codes = embedding.encode(data.truth)
     if hasattr(embedding, "decode") and codes.shape[1] == getattr(
         embedding, "n_label_components_", None
     ):

@@ -244,7 +244,7 @@ def test_unknown_protocols(name, typed, meant):
         ("PLST", "n_label_component", "n_label_components"),
         ("CPLST", "rigde", "ridge"),
         ("ORI", "aplha", "alpha"),
-        ("MDDM", "variants", "variant"),
+        ("MDDM", "completions", "completion"),
         ("CMLL", "lable_ridge", "label_ridge"),
         ("k-FaIE", "gama", "gamma"),
     ],

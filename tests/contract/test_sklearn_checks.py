@@ -42,7 +42,6 @@ CLASSIFIERS = [
     CompactClassifier(FaIE()),
     PaperClassifier(FaIE(offset="none"), bias="none"),
     CompactClassifier(MDDM()),
-    CompactClassifier(MDDM(variant="subspace")),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),
     CompactClassifier(feature_map=KernelMap()),
     CompactClassifier(Original(), feature_map=KernelMap(kernel="linear")),
@@ -62,7 +61,6 @@ TRANSFORMERS = [
     DMLR(),
     FaIE(),
     MDDM(),
-    MDDM(variant="subspace"),
 ]
 
 

@@ -58,7 +58,6 @@ def peak(work):
         CompactClassifier(DMLR()),
         CompactClassifier(FaIE()),
         CompactClassifier(MDDM()),
-        CompactClassifier(MDDM(variant="subspace", solver="krylov")),
         CompactClassifier(MDDM(30, completion="variance")),
         CompactClassifier(CPLST(), feature_map=KernelMap(kernel="cosine")),
         PLST(solver="krylov"),

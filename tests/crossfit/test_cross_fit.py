@@ -83,13 +83,10 @@ def cmll_projection(X, Y, V, size, *, widen=False):
     return P
 
 
-def mddm_projection(X, Y, V, size, *, mixing=0.0):
-    """Return leading generalised eigenvectors of Xc'YY'Xc and mixing Xc'Xc + (1 - mixing) I."""
-    Xc = X - X.mean(axis=0)
-    B = mixing * Xc.T @ Xc + (1 - mixing) * np.eye(X.shape[1])
-    L = np.linalg.inv(np.linalg.cholesky(B)).T
-    A = L.T @ Xc.T @ Y
-    return L @ leading(A @ A.T, size)
+def mddm_projection(X, Y, V, size):
+    """Return leading eigenvectors of Xc'YY'Xc."""
+    A = (X - X.mean(axis=0)).T @ Y
+    return leading(A @ A.T, size)
 
 
 def refitted(X, Y, V, folds, alpha, projection):
@@ -187,7 +184,6 @@ PROJECTED = {
     "labels": (CMLL(3, None), cmll_projection, 3, {}),
     "narrow": (CMLL(2, 4), cmll_projection, 2, {}),
     "MDDM": (MDDM(3), mddm_projection, 3, {}),
-    "subspace": (MDDM(3, variant="subspace", mixing=0.5), mddm_projection, 3, {"mixing": 0.5}),
 }
 
 
@@ -232,7 +228,6 @@ EVERY_METHOD = {
     "narrow": CMLLClassifier(2, 4),
     "labels kept": CMLLClassifier(3, None),
     "MDDM": CompactClassifier(MDDM(3)),
-    "subspace": CompactClassifier(MDDM(3, variant="subspace")),
     "no intercept": PaperClassifier(CMLL(4, 3), bias="none"),
     "scaled": CMLLClassifier(4, 3, scale=True),
     "nystroem": CMLLClassifier(

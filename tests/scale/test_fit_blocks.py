@@ -49,7 +49,6 @@ EMBEDDINGS = [
     CPLST(3),
     DMLR(3),
     MDDM(3),
-    MDDM(3, variant="subspace"),
     FaIE(3),
     *(CMLLClassifier(n_label_components=m).make_embedding() for m in ("auto", 3)),
 ]

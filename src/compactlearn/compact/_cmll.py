@@ -28,10 +28,8 @@ class CMLLClassifier(CompactClassifier):
         least 16 and at most 500. None: the labels themselves.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels.
-    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
-default="auto"
-        How the subspaces are found; "alternating" is the paper's algorithm, the last four
-        prescribe a route, of which "randomized" alone is not exact.
+    solver : {"auto", "moments", "dual", "krylov", "randomized"}, default="auto"
+        Form in which the data are processed; "randomized" alone is not exact.
     completion : {"none", "variance", "krylov", "random"}, default="none"
         How feature components beyond the rank are chosen.
     feature_map : transformer or None, default=None

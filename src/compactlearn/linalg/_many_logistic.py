@@ -103,11 +103,7 @@ class Weights:
     coefficients: scipy.sparse.csr_array  # (n_problems, n_features)
     intercepts: Array  # (n_problems,)
 
-    def part(self, first: int, last: int) -> Weights:
-        """Return the weights of problems ``first:last``."""
-        return Weights(self.coefficients[first:last], self.intercepts[first:last])
-
-    def chosen(self, problems: Places) -> Weights:
+    def chosen(self, problems: Places | slice) -> Weights:
         """Return the weights of some problems, in this order."""
         return Weights(self.coefficients[problems], self.intercepts[problems])
 
@@ -145,11 +141,10 @@ class BlockSolver:
 
     def __call__(self, part: Problems, start: Weights | None) -> Solved:
         """Solve some problems side by side."""
-        block = _Block.of(self.X, part, positive_only=self.positive_only)
+        block = _BlockDiagonal.of(self.X, part, positive_only=self.positive_only)
         weights = 1.0 if self.row_weights is None else self.row_weights[part.rows]
         costs = np.asarray(self.C * weights, dtype=self.X.dtype)
-        begin = None if start is None else (start.coefficients, start.intercepts)
-        w, b = block.solve(costs, begin, self.tol)
+        w, b = block.solve(costs, start, self.tol)
         return np.diff(block.column_starts), block.features, w, b
 
 
@@ -186,7 +181,7 @@ def solve_many(
     """
     solver = BlockSolver(X, C, row_weights, positive_only, tol)
     blocks = [
-        (problems.part(first, last), None if start is None else start.part(first, last))
+        (problems.part(first, last), None if start is None else start.chosen(slice(first, last)))
         for first, last in _spans(X, problems)
     ]
     if share_out is not None:
@@ -209,8 +204,8 @@ def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) 
     """Return o + b + w'x for every pair of a problem, on any rows, and a row."""
     found = [np.zeros(0, dtype=X.dtype)]
     for first, last in _spans(X, problems):
-        block = _Block.of(X, problems.part(first, last), positive_only=False)
-        w, b = block.placed((weights.coefficients[first:last], weights.intercepts[first:last]))
+        block = _BlockDiagonal.of(X, problems.part(first, last), positive_only=False)
+        w, b = block.placed(weights.chosen(slice(first, last)))
         found.append(block.offsets + block.A @ w + b[block.pair_problem])
     return np.concatenate(found)
 
@@ -227,7 +222,7 @@ def _spans(X: scipy.sparse.csr_array, problems: Problems) -> Iterator[tuple[int,
 
 
 @dataclass(frozen=True)
-class _Block:
+class _BlockDiagonal:
     """Some problems as one block-diagonal matrix.
 
     Pairs of a problem are neighbours among the rows of A, and its weights among the columns.
@@ -245,7 +240,9 @@ class _Block:
     n_features: int
 
     @classmethod
-    def of(cls, X: scipy.sparse.csr_array, part: Problems, *, positive_only: bool) -> _Block:
+    def of(
+        cls, X: scipy.sparse.csr_array, part: Problems, *, positive_only: bool
+    ) -> _BlockDiagonal:
         n, D = part.count, X.shape[1]
         pair_problem = np.repeat(np.arange(n), np.diff(part.starts))
         selected = X[part.rows]
@@ -288,9 +285,9 @@ class _Block:
         """Sums over the weights of each problem."""
         return _segment_sums(values, self.column_starts)
 
-    def placed(self, start: tuple[scipy.sparse.csr_array, Array]) -> tuple[Array, Array]:
+    def placed(self, start: Weights) -> tuple[Array, Array]:
         """Weights that were found elsewhere, at the places that they have here."""
-        given, intercepts = start
+        given = start.coefficients
         w = np.zeros(self.features.size, dtype=self.A.dtype)
         own = self.column_problem * np.int64(self.n_features) + self.features
         rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
@@ -298,11 +295,9 @@ class _Block:
         at = np.minimum(np.searchsorted(own, keys), max(own.size - 1, 0))
         here = own[at] == keys if own.size else np.zeros(keys.size, dtype=bool)
         w[at[here]] = given.data[here]
-        return w, intercepts.astype(self.A.dtype)
+        return w, start.intercepts.astype(self.A.dtype)
 
-    def solve(
-        self, costs: Array, start: tuple[scipy.sparse.csr_array, Array] | None, tol: float
-    ) -> tuple[Array, Array]:
+    def solve(self, costs: Array, start: Weights | None, tol: float) -> tuple[Array, Array]:
         """Newton's method with line search, on all problems together.
 
         ``costs`` are the weights of the losses, one for each pair or one for all.

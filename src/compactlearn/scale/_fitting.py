@@ -157,8 +157,6 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
             f"for that no principal directions beyond the {m} codes may be asked for; set fewer "
             "n_feature_components, fewer n_label_components, or completion='krylov'"
         )
-    if embedding.solver == "alternating":
-        return "the alternation needs all rows at hand; use solver='randomized'"
     if not source.again:
         return (
             "these blocks are an iterator, which can be gone through once; pass something that "
