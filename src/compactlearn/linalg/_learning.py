@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg._codes import Codes
@@ -17,7 +15,6 @@ from compactlearn.linalg._ridge import (
     SMALL_PENALTY,
     Learned,
     LearnedPath,
-    PenaltyPath,
     ridge_path,
     solve_ridge,
 )
@@ -69,32 +66,6 @@ def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPat
     if turn is not None:
         outside = turn if outside is None else turn @ outside
     return LearnedPath(path, outside, inside, centre)
-
-
-@dataclass(frozen=True)
-class RowsOnPath:
-    """Rows in the coordinates of a :class:`LearnedPath`, less the mean of the training rows."""
-
-    spectrum: PenaltyPath
-    inside: Array  # (r, k) products of the targets
-    rows: Array  # (n, r)
-
-    @classmethod
-    def of(cls, path: LearnedPath, rows: Any) -> RowsOnPath:
-        if path.outside is None:
-            rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
-            return cls(path.spectrum, path.inside, rows - path.mean_left)
-        coordinates = rows @ path.outside - path.mean_left @ path.outside
-        return cls(path.spectrum, path.inside, coordinates)
-
-    def codes(self, alpha: float) -> Array:
-        """(n, k) predicted codes, less their mean in training."""
-        return self.rows @ self.spectrum.shrunk(self.inside, alpha)
-
-    def with_inside(self, inside: Array) -> RowsOnPath:
-        """Return these rows for other targets, which predictions are linear in: with products
-        Xc'VW in place of Xc'V they are decoded codes."""
-        return replace(self, inside=inside)
 
 
 def constant_left_over(pair: Pair, projection: Array | None, alpha: float, rows: Any) -> Array:

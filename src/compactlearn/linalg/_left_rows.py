@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from compactlearn.core import _memory as memory
 from compactlearn.core._device_array import DeviceArray
 from compactlearn.linalg import _routes as routes
-from compactlearn.linalg._arrays import right_on_device_of
+from compactlearn.linalg._arrays import right_on_device_of, zeros_on_device_of
 from compactlearn.linalg._dense import LU_UP_TO, self_product
 from compactlearn.linalg._graded import column_floor
 from compactlearn.linalg._left import LeftBlock
@@ -20,7 +20,7 @@ from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator, Plain, centred, gram
 from compactlearn.linalg._ridge import SMALL_PENALTY, GramSystem, RidgePath
 from compactlearn.linalg._row_sums import (
-    mean_in_parts,
+    row_blocks,
     sparse_squared_deviations,
     weighted_square_sum,
     weighted_sum,
@@ -38,12 +38,12 @@ class LeftRows(LeftBlock):
         self.rows, self.weights, self.shape = rows, weights, rows.shape
         self.roots = None if weights is None else np.sqrt(weights)
         self.count = float(rows.shape[0]) if weights is None else float(weights.sum())
-        self.n, self._is_sparse = rows.shape[1], scipy.sparse.issparse(rows)
-        if self._is_sparse:
-            self.mean = weighted_sum(rows, weights) / self.count
-        else:
-            self._rounded_mean, self._drift = mean_in_parts(rows, weights, self.count)
-            self.mean = self._rounded_mean + self._drift
+        self.mean, self.n = weighted_sum(rows, weights) / self.count, rows.shape[1]
+        self._is_sparse = scipy.sparse.issparse(rows)
+        if not self._is_sparse:
+            self._rounded_mean = self.mean
+            self._drift = _mean_of_centred(rows, self.mean, weights, self.count)
+            self.mean = self.mean + self._drift
 
     @cached_property
     def centred_copy(self) -> Array:
@@ -168,3 +168,12 @@ def row_weighted(kernel: Array, roots: Array | None) -> Array:
         kernel *= roots
         kernel *= roots[:, None]
     return kernel
+
+
+def _mean_of_centred(rows: Array, mean: Array, weights: Array | None, count: float) -> Array:
+    """Return the rounding error of the stored mean."""
+    total = zeros_on_device_of((rows.shape[1],), rows)
+    for some in row_blocks(*rows.shape):
+        block = rows[some] - mean
+        total += block.sum(axis=0) if weights is None else weights[some] @ block
+    return total / count

@@ -10,7 +10,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._device_array import DeviceArray
-from compactlearn.linalg._arrays import zeros_on_device_of
 
 Array = NDArray[np.float64]
 
@@ -74,17 +73,6 @@ def weighted_sum(matrix: Any, weights: Any) -> Array:
             else weights[rows] @ block.astype(np.float64, copy=False)
         )
     return total
-
-
-def mean_in_parts(rows: Any, weights: Any, count: float) -> tuple[Array, Array]:
-    """Return the weighted mean of dense rows, and the rounding error of that mean: the mean of the
-    rows less it."""
-    mean = weighted_sum(rows, weights) / count
-    total = zeros_on_device_of(mean.shape, rows)
-    for some in row_blocks(*rows.shape):
-        block = rows[some] - mean
-        total += block.sum(axis=0) if weights is None else weights[some] @ block
-    return mean, total / count
 
 
 def column_moments(matrix: Any, weights: Array | None = None) -> tuple[Array, Array, float]:

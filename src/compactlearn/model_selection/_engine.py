@@ -2,7 +2,8 @@
 
 One eigenproblem serves all numbers of label components (codes are nested); one range of Xc'V all
 numbers of feature components, with nested completions; one decomposition of the learner's Gram
-matrix all penalties; the decoder's ridge divides scores and costs nothing.
+matrix, or the Schur complement of :mod:`compactlearn.linalg._nested`, all penalties; the decoder's
+ridge divides scores and costs nothing.
 
 A learner without an intercept needs none of this anew: its scores are those of the one with a free
 intercept, less the intercept's share of them times what its own ridge leaves over of the constant 1
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ from sklearn.base import clone
 from compactlearn.compact._penalty import resolved_penalty
 from compactlearn.embeddings._base import Embedded, Embedding, Head
 from compactlearn.embeddings._components import component_count, default_label_size
-from compactlearn.linalg._learning import RowsOnPath, constant_left_over, learn_path
+from compactlearn.linalg._learning import constant_left_over, learn_path
+from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
 from compactlearn.model_selection._candidates import Group, Wanted
 from compactlearn.model_selection._folds import Fold
 
@@ -152,16 +155,30 @@ class _Solved:
         """Yield the scores of projections that begin with the same columns."""
         P = members[0][0].columns
         assert P is not None
-        common = P.shape[1]
         extra = max(head.extra for head, _ in members)
-        if extra > 0:
-            P = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
-        by_size: dict[int, list[Wanted]] = {}
+        if extra <= 0:
+            wanted = [w for _, group in members for w in group]
+            yield from self._on_path(P, result, wanted)
+            return
+        if self.pair.left.graded:  # principal directions are uncorrelated but for rounding
+            whole = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
+            for head, group in members:
+                own = whole[:, : P.shape[1] + max(head.extra, 0)]
+                yield from self._on_path(own, result, group)
+            return
+        target = projected_target(self.pair, P, result.codes, result.decoder)
+        rows = NestedRows.of(self.pair, P, extra, self.fold.rows)
+        by_extra: dict[int, list[Wanted]] = {}
         for head, group in members:
-            size = min(common + max(head.extra, 0), P.shape[1])
-            by_size.setdefault(size, []).extend(group)
-        for size, group in sorted(by_size.items()):
-            yield from self._on_path(P[:, :size], result, group)
+            count = min(max(head.extra, 0), rows.variances.size)
+            by_extra.setdefault(count, []).extend(group)
+        extras = sorted(by_extra)
+        for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):
+            left_over = repeat(None) if self.free else rows.constant_left_over(alpha, extras)
+            found = zip(extras, rows.scores(target, alpha, extras), left_over, strict=False)
+            for count, scores, left in found:
+                group = [w for w in by_extra[count] if w.alpha == alpha]
+                yield from self._finished(scores, P.shape[1] + count, result, group, left)
 
     def _on_path(self, P: Array, result: Embedded, wanted: list[Wanted]) -> Iterator[SplitScores]:
         learned = learn_path(self.pair, P, result.codes)

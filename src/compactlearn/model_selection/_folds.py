@@ -27,8 +27,9 @@ from compactlearn.crossfit._training_rows import TrainingRows, undivided
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.linalg._arrays import scale_columns, working_form, zeros_on_device_of
 from compactlearn.linalg._build import require_usable_squares
-from compactlearn.linalg._learning import RowsOnPath, constant_left_over
+from compactlearn.linalg._learning import constant_left_over
 from compactlearn.linalg._moments import Moments, without_each
+from compactlearn.linalg._nested import RowsOnPath
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._ridge import LearnedPath
 from compactlearn.linalg._routes import Shape, seconds_of_folds

@@ -1,11 +1,12 @@
-"""Rows under a ridge learner: literal ridge regressions, one by one."""
+"""Rows under a ridge learner on growing projections: literal ridge regressions, one by one."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from compactlearn.linalg._build import build_pair
-from compactlearn.linalg._learning import RowsOnPath, constant_left_over, learn_path
+from compactlearn.linalg._learning import constant_left_over, learn_path
+from compactlearn.linalg._nested import NestedRows, RowsOnPath, projected_target
 from tests.makers import ridge_scores
 
 ROUTES = ["moments", "dual", "krylov"]
@@ -32,6 +33,32 @@ def literal_codes(X, Y, beta, m):
     return np.linalg.eigh(beta * Xc @ Xc.T + Y @ Y.T)[1][:, ::-1][:, :m]
 
 
+def principal(X, H, k):
+    """The k leading principal directions of what H leaves over."""
+    Xc = X - X.mean(axis=0)
+    rest = Xc - Xc @ H @ H.T
+    return np.linalg.svd(rest, full_matrices=False)[2][:k].T
+
+
+@pytest.mark.parametrize("alpha", [1e-6, 0.3, 50.0])
+@pytest.mark.parametrize("solver", ROUTES)
+def test_every_number_of_extra_directions_is_a_ridge_of_its_own(solver, alpha):
+    X, Y, new = make()
+    m, beta = 3, 0.2
+    pair = make_pair(X, Y, solver)
+    codes = pair.leading_codes(m, beta)
+    head = pair.left.leading_range(codes.left)[0]
+    rows = NestedRows.of(pair, head, 6, new)
+    target = projected_target(pair, head, codes, codes.right.T)
+    counts = [0, 1, 4, 6]
+    V = literal_codes(X, Y, beta, m)
+    T = V @ V.T @ Y
+    H = np.linalg.svd((X - X.mean(axis=0)).T @ V, full_matrices=False)[0]
+    for count, found in zip(counts, rows.scores(target, alpha, counts), strict=True):
+        P = np.hstack([H, principal(X, H, count)])
+        np.testing.assert_allclose(found, centred_scores(X @ P, T, alpha, new @ P), atol=1e-8)
+
+
 @pytest.mark.parametrize("solver", ROUTES)
 @pytest.mark.parametrize("alpha", [0.01, 1.0, 100.0])
 def test_rows_on_a_path(solver, alpha):
@@ -55,9 +82,15 @@ def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(solver, a
     """By a literal ridge of ones; and by so much it is short of the free one's intercept."""
     X, Y, new = make()
     pair = make_pair(X, Y, solver)
-    P = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
-    found = constant_left_over(pair, P, alpha, new)
-    np.testing.assert_allclose(found, literal_left_over(X @ P, alpha, new @ P), atol=1e-7)
+    head = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
+    rows = NestedRows.of(pair, head, 4, new)
+    counts = [0, 2, 4]
+    more = pair.left.principal_directions(4, head, fill=False)[0]
+    for count, found in zip(counts, rows.constant_left_over(alpha, counts), strict=True):
+        P = np.hstack([head, more[:, :count]])
+        np.testing.assert_allclose(found, literal_left_over(X @ P, alpha, new @ P), atol=1e-7)
+        again = constant_left_over(pair, P, alpha, new)
+        np.testing.assert_allclose(again, found, atol=1e-7)
     left = constant_left_over(pair, None, alpha, new)
     np.testing.assert_allclose(left, literal_left_over(X, alpha, new), atol=1e-7)
     plain = np.linalg.solve(X.T @ X + alpha * np.eye(X.shape[1]), X.T @ Y)
