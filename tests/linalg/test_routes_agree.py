@@ -380,10 +380,20 @@ def test_cross_products_that_do_not_fit(kind, case, cramped):
 
 
 @every_form
-def test_hat_matrices_that_do_not_fit_are_refused(kind, case, cramped):
-    X, Y, w, _ = case
-    with pytest.raises(ValueError, match=r"at most 2 rows or features; got .* rows and 9 features"):
-        ridge_of(make_pair(kind, X, Y, w)).hat(0.3)
+def test_hat_matrices_by_conjugate_gradients(kind, case, cramped):
+    X, Y, w, rows = case
+    pair = make_pair(kind, X, Y, w)
+    expected = literal_hat(rows, 0.3)
+    found = ridge_of(pair).hat(0.3)
+    assert isinstance(found.matrix, Operator)
+    np.testing.assert_allclose(multiplied(found.matrix), expected, atol=1e-9)
+    # The trace is a seeded estimate from 16 probes.
+    assert abs(found.trace - np.trace(expected)) < 0.35 * np.trace(expected)
+    assert found.trace == ridge_of(pair).hat(0.3).trace
+    without = ridge_of(pair).hat(0.3, constant=False)
+    np.testing.assert_allclose(found.trace, without.trace + 1, rtol=1e-12)
+    assert_hat_grams(pair, rows, 0.3)
+    assert_hat_codes(pair, True, case, atol=1e-7)
 
 
 @every_form

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
@@ -68,6 +68,20 @@ def test_answers_are_turned_back_and_decoded(offset):
     assert_scores(model.predict_codes(X), codes, 1e-9)
     expected = codes @ model.embedding_.decoder_ + model.embedding_.offset_
     assert_scores(model.decision_function(X), expected, 1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("d", ["auto", 2, None])
+@pytest.mark.parametrize("shape", [(40, 9, 6), (15, 25, 6)])
+def test_foreign_ridge_is_the_built_in_ridge(shape, d, alpha):
+    X, Y = problem(*shape, seed=112)
+    X_new = new_rows(X)
+    options = {"n_feature_components": d, "n_label_components": 4, "threshold": 0.5}
+    ours = cmll(**options, alpha=alpha).fit(X, Y)
+    foreign = cmll(**options, regressor=Ridge(alpha=alpha, solver="svd")).fit(X, Y)
+    assert_scores(foreign.decision_function(X_new), ours.decision_function(X_new))
+    assert_scores(foreign.predict_codes(X_new), ours.predict_codes(X_new))
+    np.testing.assert_array_equal(foreign.predict(X_new), ours.predict(X_new))
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(n_label_components=3)])

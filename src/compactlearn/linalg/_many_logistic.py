@@ -103,7 +103,11 @@ class Weights:
     coefficients: scipy.sparse.csr_array  # (n_problems, n_features)
     intercepts: Array  # (n_problems,)
 
-    def chosen(self, problems: Places | slice) -> Weights:
+    def part(self, first: int, last: int) -> Weights:
+        """Return the weights of problems ``first:last``."""
+        return Weights(self.coefficients[first:last], self.intercepts[first:last])
+
+    def chosen(self, problems: Places) -> Weights:
         """Return the weights of some problems, in this order."""
         return Weights(self.coefficients[problems], self.intercepts[problems])
 
@@ -144,7 +148,8 @@ class BlockSolver:
         block = _BlockDiagonal.of(self.X, part, positive_only=self.positive_only)
         weights = 1.0 if self.row_weights is None else self.row_weights[part.rows]
         costs = np.asarray(self.C * weights, dtype=self.X.dtype)
-        w, b = block.solve(costs, start, self.tol)
+        begin = None if start is None else (start.coefficients, start.intercepts)
+        w, b = block.solve(costs, begin, self.tol)
         return np.diff(block.column_starts), block.features, w, b
 
 
@@ -181,7 +186,7 @@ def solve_many(
     """
     solver = BlockSolver(X, C, row_weights, positive_only, tol)
     blocks = [
-        (problems.part(first, last), None if start is None else start.chosen(slice(first, last)))
+        (problems.part(first, last), None if start is None else start.part(first, last))
         for first, last in _spans(X, problems)
     ]
     if share_out is not None:
@@ -205,7 +210,7 @@ def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) 
     found = [np.zeros(0, dtype=X.dtype)]
     for first, last in _spans(X, problems):
         block = _BlockDiagonal.of(X, problems.part(first, last), positive_only=False)
-        w, b = block.placed(weights.chosen(slice(first, last)))
+        w, b = block.placed((weights.coefficients[first:last], weights.intercepts[first:last]))
         found.append(block.offsets + block.A @ w + b[block.pair_problem])
     return np.concatenate(found)
 
@@ -285,9 +290,9 @@ class _BlockDiagonal:
         """Sums over the weights of each problem."""
         return _segment_sums(values, self.column_starts)
 
-    def placed(self, start: Weights) -> tuple[Array, Array]:
+    def placed(self, start: tuple[scipy.sparse.csr_array, Array]) -> tuple[Array, Array]:
         """Weights that were found elsewhere, at the places that they have here."""
-        given = start.coefficients
+        given, intercepts = start
         w = np.zeros(self.features.size, dtype=self.A.dtype)
         own = self.column_problem * np.int64(self.n_features) + self.features
         rows = np.repeat(np.arange(given.shape[0]), np.diff(given.indptr))
@@ -295,9 +300,11 @@ class _BlockDiagonal:
         at = np.minimum(np.searchsorted(own, keys), max(own.size - 1, 0))
         here = own[at] == keys if own.size else np.zeros(keys.size, dtype=bool)
         w[at[here]] = given.data[here]
-        return w, start.intercepts.astype(self.A.dtype)
+        return w, intercepts.astype(self.A.dtype)
 
-    def solve(self, costs: Array, start: Weights | None, tol: float) -> tuple[Array, Array]:
+    def solve(
+        self, costs: Array, start: tuple[scipy.sparse.csr_array, Array] | None, tol: float
+    ) -> tuple[Array, Array]:
         """Newton's method with line search, on all problems together.
 
         ``costs`` are the weights of the losses, one for each pair or one for all.

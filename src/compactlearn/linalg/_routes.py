@@ -163,7 +163,7 @@ def _exact_seconds(shape: Shape, demand: Plan) -> dict[str, float]:
             "krylov": _OVERHEAD + small + left_only,
         }
     if demand.problem == "hat":
-        side = min(N, D)
+        side = min(N, D) if min(N, D) <= GRAM_LIMIT else 0
         per_column = N * N if N < D else 2 * shape.left_entries + D * D
         return {
             "moments": gram + _EIGH_ALL * D**3 + _eigh(D + M, k) + learn,
@@ -283,7 +283,7 @@ def needed_bytes(shape: Shape, demand: Plan) -> dict[str, int]:
     basis = 8 * order * (4 * k + 64) + 8 * D * 4 * extra
     rows = 8 * N * 2 * codes
     if demand.hat or demand.problem == "hat":
-        own_gram = max(own_gram, 4 * square)
+        own_gram = max(own_gram, 4 * 8 * min(D, N, GRAM_LIMIT) ** 2)
     cross = 0
     if demand.problem in ("right", "left"):
         cross = 8 * min(D * M, CROSS_LIMIT)  # its range is found by products

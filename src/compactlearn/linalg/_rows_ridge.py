@@ -76,6 +76,24 @@ class HatMatrix:
 
 
 @dataclass(frozen=True)
+class IterativeInverse(Operator):
+    """``(Z'Z + alpha I)^-1`` by conjugate gradients, where no Gram matrix fits."""
+
+    rows: Operator
+    alpha: float
+    variances: Array | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        return self.rows.shape[1], self.rows.shape[1]
+
+    def _multiply(self, block: Array) -> Array:
+        return solve_ridge_iteratively(self.rows, block, self.alpha, variances=self.variances)[0]
+
+    _multiply_transposed = _multiply
+
+
+@dataclass(frozen=True)
 class RowsRidge:
     """Ridge regressions on all of the left block of a pair with rows."""
 
@@ -183,17 +201,20 @@ class RowsRidge:
 
     def _hat(self, ridge: float, *, centred: bool) -> HatMatrix:
         """Return the hat matrix of the rows, centred or as they are, without an intercept."""
-        pair, left = self.pair, self.pair.left
-        if left.takes_gram(ridge) and (pair.multiplies or left.graded):
+        pair, left, iterates = self.pair, self.pair.left, self._iterates(ridge)
+        by_gram = left.takes_gram(ridge) and (pair.multiplies or left.graded)
+        if by_gram and not iterates:
             inverse, trace = left.gram_system.inverse(ridge, centred=centred)
             return HatMatrix(pair, sandwich(self._rows(centred=centred).T, Plain(inverse)), trace)
-        if pair.n_rows > routes.GRAM_LIMIT:
-            raise ValueError(
-                f"A hat matrix needs at most {routes.GRAM_LIMIT} rows or features; got "
-                f"{pair.n_rows} rows and {left.n} features. Use fewer of either, or a method "
-                "without a hat matrix, such as PLST or CMLL."
-            )
-        return self._hat_from_kernel(ridge, centred=centred)
+        if pair.n_rows <= routes.GRAM_LIMIT and not iterates:
+            return self._hat_from_kernel(ridge, centred=centred)
+        Z, squares = self._rows(centred=centred), left.variances
+        if squares is not None and not centred:
+            squares = squares + left.count * left.mean**2
+        operator = sandwich(Z.T, IterativeInverse(Z, ridge, squares))
+        # An unbiased estimate (Hutchinson 1990); the trace only scales an automatic balance.
+        probes = np.random.default_rng(0).choice([-1.0, 1.0], (pair.n_rows, 16))
+        return HatMatrix(pair, operator, float(np.vdot(probes, operator @ probes)) / 16)
 
     def _rows(self, *, centred: bool) -> Operator:
         Xc = self.pair.left.Xc
