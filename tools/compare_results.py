@@ -413,7 +413,7 @@ def route_weighted(solver: str) -> Outputs:
 
 @each({solver: solver for solver in ("moments", "dual", "krylov", "randomized")})
 def route_decided(solver: str) -> Outputs:
-    model = compact(cl.CMLL(8, 8, solver=solver), decoder="learned", threshold="f1")
+    model = compact(cl.CMLL(8, 8, solver=solver), decoder="logistic", threshold="f1")
     return fitted(model, sparse())
 
 
@@ -421,11 +421,10 @@ BLOCKED: dict[str, Callable[[], Any]] = {
     "moments": lambda: compact(cl.CMLL(10, 8, solver="moments")),
     "passes": lambda: compact(cl.CMLL(10, 10, solver="randomized")),
     "passes krylov": lambda: compact(cl.CMLL(14, 8, solver="randomized", completion="krylov")),
-    "passes learned": lambda: compact(
-        cl.CMLL(10, 10, solver="randomized"), decoder="learned", threshold="f1"
+    "passes logistic": lambda: compact(
+        cl.CMLL(10, 10, solver="randomized"), decoder="logistic", threshold="f1"
     ),
     "passes scaled": lambda: compact(cl.CMLL(10, 10, solver="randomized"), scale=True),
-    "learned": lambda: compact(cl.CMLL(10, 8), decoder="learned", threshold="per-label"),
     "logistic": lambda: compact(cl.CMLL(10, 8), decoder="logistic", threshold="f1"),
     "scaled": lambda: compact(cl.CMLL(10, 8), scale=True, alpha="auto"),
     "CPLST": lambda: compact(cl.CPLST(8), threshold="cardinality"),
@@ -473,7 +472,7 @@ def open_blocks() -> Outputs:
     return said_by(model, data.new)
 
 
-@each({"linear": "linear", "learned": "learned"})
+@each({"linear": "linear", "logistic": "logistic"})
 def dask_arrays(decoder: str) -> Outputs:
     import dask  # noqa: PLC0415
     import dask.array  # noqa: PLC0415
@@ -569,7 +568,7 @@ def dask_search() -> Outputs:
 
 DECIDED = {
     f"{decoder}/{threshold}": {"decoder": decoder, "threshold": threshold}
-    for decoder in ("linear", "learned", "logistic")
+    for decoder in ("linear", "logistic")
     for threshold in ("auto", "f1", "per-label", "cardinality", 0.4)
 }
 
@@ -589,7 +588,7 @@ def decision_kernel(options: dict[str, Any]) -> Outputs:
     return fitted(compact(cl.CMLL(10, 6), feature_map=cl.KernelMap(), **options), dense())
 
 
-@each({name: name for name in ("linear", "learned", "logistic")})
+@each({name: name for name in ("linear", "logistic")})
 def decision_weighted(decoder: str) -> Outputs:
     model = compact(cl.CMLL(10, 8), decoder=decoder, threshold="f1")
     groups = np.arange(240) // 4
@@ -695,7 +694,6 @@ UNKNOWN: dict[str, Callable[[], Any]] = {
     "FaIE": lambda: compact(cl.FaIE(8)),
     "MDDM": lambda: compact(cl.MDDM(8)),
     "Original": lambda: compact(cl.Original()),
-    "learned f1": lambda: compact(cl.CMLL(10, 8), decoder="learned", threshold="f1"),
     "logistic": lambda: compact(cl.CMLL(10, 8), decoder="logistic", threshold="per-label"),
     "cardinality": lambda: compact(cl.CMLL(10, 8), threshold="cardinality"),
     "kernel": lambda: compact(cl.CMLL(10, 8), feature_map=cl.KernelMap()),
@@ -710,7 +708,7 @@ def unknown_dense(make: Callable[[], Any]) -> Outputs:
     return said_by(make().fit(data.X, with_nan(data)), data.new)
 
 
-@each({name: UNKNOWN[name] for name in ("CMLL", "Original", "learned f1", "logistic")})
+@each({name: UNKNOWN[name] for name in ("CMLL", "Original", "logistic")})
 def unknown_sparse(make: Callable[[], Any]) -> Outputs:
     data = sparse()
     unknown = scipy.sparse.csr_array(hidden(250, 53))
@@ -723,11 +721,10 @@ NOISY: dict[str, dict[str, Any]] = {
     "rates": {"label_noise": (0.02, 0.2)},
     "rates of labels": {"label_noise": "each"},
     "auto": {"label_noise": "auto"},
-    "learned": {"label_noise": (0.02, 0.2), "decoder": "learned", "threshold": "f1"},
     "logistic": {"label_noise": (0.02, 0.2), "decoder": "logistic", "threshold": "f1"},
-    "unlabelled learned": {
+    "unlabelled logistic": {
         "positive_unlabelled": True,
-        "decoder": "learned",
+        "decoder": "logistic",
         "threshold": "per-label",
     },
 }
@@ -814,7 +811,7 @@ def cmll_classifier_cv(load: Callable[[], Split]) -> Outputs:
     {
         "grids": {"betas": [0.1, 1.0], "alphas": [1.0, 10.0], "racing": False},
         "sizes": {"n_label_components": [4, 8], "n_feature_components": [4, 12]},
-        "decoders": {"decoders": ["linear", "learned", "logistic"], "alphas": [1.0, 10.0]},
+        "decoders": {"decoders": ["linear", "logistic"], "alphas": [1.0, 10.0]},
         "completions": {"completions": ["none", "variance", "krylov"], "alphas": [1.0]},
         "scoring": {"scoring": "micro_f1", "alphas": [1.0, 10.0], "betas": [1.0]},
     }
@@ -858,7 +855,7 @@ GRIDS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     ),
     "decoders": (
         lambda: compact(cl.CMLL(10, 8)),
-        {"decoder": ["linear", "learned"], "threshold": [0.5, "f1"]},
+        {"decoder": ["linear", "logistic"], "threshold": [0.5, "f1"]},
     ),
     "embeddings": (
         lambda: compact(),

@@ -56,7 +56,6 @@ TINY = {"feature_hidden": (4,), "label_hidden": (4,), "max_epochs": 2, "random_s
 
 FITTED = {
     "linear": (CMLLClassifier(n_label_components=3), Y),
-    "learned": (CMLLClassifier(decoder="learned"), Y),
     "logistic": (CMLLClassifier(decoder="logistic", threshold="f1"), Y),
     "logistic, classes": (CMLLClassifier(decoder="logistic"), VECTOR),
     "logistic, two classes": (CMLLClassifier(decoder="logistic", threshold=0.3), PAIR),

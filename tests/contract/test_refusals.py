@@ -242,7 +242,7 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
         [None],
         {"alternatin": "alternating", "close": "closed"},
     ),
-    (LEARNERS, "decoder", "'linear', 'learned' or 'logistic'", [None], {"liner": "linear"}),
+    (LEARNERS, "decoder", "'linear' or 'logistic'", [None], {"liner": "linear"}),
     (
         (PaperClassifier,),
         "bias",

@@ -57,7 +57,7 @@ def cross_fit_of(monkeypatch):
 
     def fit(model, X, Y, **options):
         if model.decoder == "linear":
-            model.set_params(decoder="learned")  # the linear one needs scores alone
+            model.set_params(decoder="logistic")  # the linear one needs scores alone
         model.set_params(threshold="f1").fit(X, Y, **options)
         seen[-1].codes()  # before the model can change
         return seen[-1]
@@ -249,7 +249,7 @@ every_method = pytest.mark.parametrize("name", EVERY_METHOD)
 # These use the features of all rows, but not their labels: a map, a scale, a kernel's width.
 KNOWS_ALL_ROWS = ("scaled", "nystroem", "k-CMLL, wide")
 every_refitted = pytest.mark.parametrize("name", sorted(EVERY_METHOD.keys() - KNOWS_ALL_ROWS))
-every_decoder = pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+every_decoder = pytest.mark.parametrize("decoder", ["linear", "logistic"])
 
 
 def tuned_on(model, X, Y, **options):
@@ -337,7 +337,7 @@ def test_refits_of_folds_do_not_warn(recwarn):
     Y[:, 2] = 0
     groups = np.arange(40) % 5
     Y[groups == 2, 2] = 1
-    CMLLClassifier(None, 3, beta=0.0, threshold="f1", decoder="learned").fit(X, Y, groups=groups)
+    CMLLClassifier(None, 3, beta=0.0, threshold="f1", decoder="logistic").fit(X, Y, groups=groups)
     assert not recwarn.list
 
 

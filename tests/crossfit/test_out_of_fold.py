@@ -88,8 +88,7 @@ def assert_out_of_fold(run, labels=Y, copies=COPY_OF):
 
 @pytest.fixture(autouse=True)
 def fixed_strength(monkeypatch):
-    """Fix the strength of decoders, which is selected by all rows."""
-    monkeypatch.setattr(decoder_fitter, "choose_share", lambda parts: 0.1)
+    """Fix the penalty of decoders, which is selected by all rows."""
     monkeypatch.setattr(decoder_fitter, "choose_penalty", lambda parts: 3.0)
     monkeypatch.setattr(decoder_fitter, "choose_penalty_at_size", lambda parts: 3.0)
 
@@ -121,7 +120,7 @@ COMPACT = {
 }
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
 def test_decoders_and_thresholds(name, decoder):
     fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
@@ -135,7 +134,7 @@ def test_decoders_and_thresholds(name, decoder):
 
 
 @pytest.mark.parametrize("enough", [2, 20], ids=["half a fold judges", "a fold judges"])
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("threshold", ["per-label", "f1"])
 def test_large_problems(threshold, decoder, enough, monkeypatch):
     """Three folds, of which one or two are scored, and logistic regressions for large problems."""
@@ -151,7 +150,7 @@ def test_large_problems(threshold, decoder, enough, monkeypatch):
     assert_out_of_fold(run)
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
 def test_unknown_labels(name, decoder):
     """They are completed from the rows of the other folds alone."""
@@ -163,15 +162,13 @@ def test_unknown_labels(name, decoder):
         found = model.fit_scored(X, np.where(unknown, np.nan, Y))
         return by_fold(found.rows, found.columns(slice(0, N_LABELS)), fold)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoder_fitter, "choose_known_share", lambda parts: 0.1)
-        assert_out_of_fold(run)
+    assert_out_of_fold(run)
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
 def test_leave_one_out(embedding):
     """The closed form subtracts a row and its copies from all rows, up to rounding."""
-    model = CompactClassifier(embedding, decoder="learned", threshold="f1")
+    model = CompactClassifier(embedding, decoder="logistic", threshold="f1")
     own = COPY_OF == COPY_OF[7]
 
     def run(Y):
@@ -182,7 +179,7 @@ def test_leave_one_out(embedding):
     assert np.abs(again[~own] - first[~own]).max() > 1e-4
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
 def test_held_out_samples_of_streams(solver, decoder, tuned_on):
     """Without a learnt decoder all held-out rows are one fold; with one, every other run is."""
@@ -235,7 +232,7 @@ SEARCHES = {
         CMLLClassifier(feature_map=KernelMap(gamma=0.1)), GRID, cv=4, refit=False
     ),
     "single fits": GridSearchMoments(
-        CMLLClassifier(decoder="learned"), GRID, cv=4, refit=False, scoring="micro_f1"
+        CMLLClassifier(decoder="logistic"), GRID, cv=4, refit=False, scoring="micro_f1"
     ),
     "CMLLClassifierCV": CMLLClassifierCV(
         alphas=[0.1, 10.0], decoders=("linear",), racing=False, cv=4, refit=False

@@ -27,7 +27,7 @@ from compactlearn.metrics import average_precision
 from tests.unknown.problems import problem, sparse, with_nan
 
 EMBEDDINGS = [CMLL(n_label_components=3), Original(), PLST(3), CPLST(3), MDDM(), FaIE(3), DMLR(3)]
-DECODERS = ["linear", "learned", "logistic"]
+DECODERS = ["linear", "logistic"]
 
 
 @pytest.fixture

@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from compactlearn.core import _memory as memory
 from compactlearn.core._deadline import watched
 from compactlearn.core._threads import blas_threads, free_cores_to_use
-from compactlearn.decoding._held_out import DecoderData, HeldOutFold
-from compactlearn.decoding._learned import CodeDecoder
+from compactlearn.decoding._held_out import CodeDecoder, DecoderData, HeldOutFold
 from compactlearn.decoding._logistic import (
     PENALTIES,
     Scaling,
@@ -210,7 +209,7 @@ class LargeProblem:
         memory.require_memory(
             4 * n_rows * (4 * n_codes + 4 * n_labels * _threads()),
             what=f"Logistic regressions on {n_rows} rows and {n_codes} codes",
-            remedy="Use decoder='learned', fewer rows or fewer label components.",
+            remedy="Use decoder='linear', fewer rows or fewer label components.",
         )
         units = Units.of(data.codes, data.weights)
         Z = units.standardised(data.codes).astype(np.float32)
