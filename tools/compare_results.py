@@ -212,7 +212,7 @@ def searched(search: Any, data: Split, **options: Any) -> Outputs:
 
 def compact(embedding: Any = None, **options: Any) -> Any:
     """Return a classifier with a fixed threshold, unless one is given."""
-    made_by = PaperClassifier if "bias" in options else cl.CompactClassifier
+    made_by = PaperClassifier if options.pop("bias", "free") == "none" else cl.CompactClassifier
     return made_by(embedding, **{"threshold": 0.5, "random_state": 0, **options})
 
 
@@ -786,7 +786,7 @@ def kernel_of_others(name: str) -> Outputs:
     {
         "f1": {},
         "per-label": {"strategy": "per-label", "min_positives": 10},
-        "cardinality": {"strategy": "cardinality", "never_empty": True},
+        "cardinality": {"strategy": "cardinality"},
         "top-k": {"strategy": "top-k"},
         "top-2": {"strategy": "top-k", "k": 2},
     }

@@ -75,10 +75,7 @@ FITTED = {
     "C2AE, two classes": (C2AEClassifier(4, threshold=0.3, **TINY), PAIR),
     "tuner": (ThresholdTuner(KNeighborsClassifier(5), cv=2, random_state=0), Y),
     "tuner, both": (ThresholdTuner(OneVsRestClassifier(LogisticRegression()), cv=2), Y),
-    "tuner, never empty": (
-        ThresholdTuner(RidgeClassifier(), strategy="cardinality", never_empty=True),
-        Y,
-    ),
+    "tuner, cardinality": (ThresholdTuner(RidgeClassifier(), strategy="cardinality"), Y),
     "tuner, best": (ThresholdTuner(KNeighborsClassifier(5), strategy="top-k"), Y),
     "grid": (GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=2), Y),
     "CV": (CMLLClassifierCV(alphas=[1.0], cv=2, decoders=("logistic",)), Y),

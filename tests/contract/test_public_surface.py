@@ -133,7 +133,7 @@ ESTIMATORS = [
     Original(),
     *(cls() for cls in METHODS.values()),
     *(CompactClassifier(cls()) for cls in METHODS.values()),
-    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1), bias="none"),
+    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1)),
     CompactClassifier(FaIE(3, offset="none"), regressor=Ridge(), scale=True),
     MDDM(0.9, completion="random", random_state=3),
 ]

@@ -25,7 +25,6 @@ from compactlearn import (
     Moments,
     Original,
 )
-from compactlearn.compact import PaperClassifier
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -243,13 +242,6 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
         {"alternatin": "alternating", "close": "closed"},
     ),
     (LEARNERS, "decoder", "'linear' or 'logistic'", [None], {"liner": "linear"}),
-    (
-        (PaperClassifier,),
-        "bias",
-        "'free' or 'none'",
-        [None, 1, True],
-        {"fre": "free"},
-    ),
     (
         LEARNERS,
         "threshold",

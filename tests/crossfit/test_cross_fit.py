@@ -138,7 +138,8 @@ def test_leave_one_out_under_every_convention(embedding, bias, rows, kernel, sha
     if "weighted" in rows:
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(X))
     feature_map = KernelMap(gamma=GAMMA) if kernel else None
-    model = PaperClassifier(embedding, alpha=0.7, bias=bias, feature_map=feature_map)
+    made_by = PaperClassifier if bias == "none" else CompactClassifier
+    model = made_by(embedding, alpha=0.7, feature_map=feature_map)
     found = cross_fit_of(model, X, Y, **options)
     assert found.how() == "leave-one-out"
     features = kernel_features(X) if kernel else X
@@ -233,7 +234,7 @@ EVERY_METHOD = {
     "labels kept": CMLLClassifier(3, None),
     "MDDM": CompactClassifier(MDDM(3)),
     "subspace": CompactClassifier(MDDM(3, variant="subspace")),
-    "no intercept": PaperClassifier(CMLL(4, 3), bias="none"),
+    "no intercept": PaperClassifier(CMLL(4, 3)),
     "scaled": CMLLClassifier(4, 3, scale=True),
     "nystroem": CMLLClassifier(
         4, 3, feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)
@@ -462,7 +463,8 @@ def test_leave_one_out_without_features_of_one_row(unit, bias, rows, shape, seed
         w = options["sample_weight"] = np.random.default_rng(16).uniform(0.2, 4.0, len(Y))
     if not unit:
         X = 2.0 * X
-    found = cross_fit_of(PaperClassifier(Original(), alpha=0.7, bias=bias), X, Y, **options)
+    made_by = PaperClassifier if bias == "none" else CompactClassifier
+    found = cross_fit_of(made_by(Original(), alpha=0.7), X, Y, **options)
     assert found.how() == "leave-one-out"
     expected = np.empty(Y.shape)
     for member in np.unique(members):

@@ -63,7 +63,7 @@ MODELS = {
     "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),
     "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
     "scaled": CMLLClassifier(4, 3, scale=True),
-    "no intercept": PaperClassifier(Original(), bias="none"),
+    "no intercept": PaperClassifier(Original()),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 

@@ -118,9 +118,7 @@ def fit_logistic(
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
     """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
     problem = DecoderProblem.of(data)
-    B = fit_logistic(
-        problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
-    ).coefficients
+    B = problem.solved(penalty)
     W = problem.units.restored(B[:-1])
     return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
 
@@ -151,16 +149,7 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
         loss = 0.0
         for place, problem in enumerate(problems):
             # A rough solution ranks penalties as well as an exact one.
-            B = fit_logistic(
-                problem.Z,
-                problem.T,
-                float(penalty),
-                problem.weights,
-                prior=problem.prior,
-                start=starts[place],
-                tol=1e-2,
-            ).coefficients
-            starts[place] = B
+            B = starts[place] = problem.solved(float(penalty), start=starts[place], tol=1e-2)
             Z, T, w = new_rows[place]
             cells = log_losses(Z @ B[:-1] + B[-1], T)
             loss += float(w @ cells.sum(axis=1) if w.ndim == 1 else np.vdot(w, cells))
@@ -177,7 +166,7 @@ def rising(losses: Sequence[float]) -> bool:
 
 @dataclass(frozen=True)
 class DecoderProblem:
-    """Logistic regressions of all labels on standardised codes."""
+    """Logistic regressions of labels on standardised codes."""
 
     units: Units
     Z: Array  # (n, m)
@@ -202,6 +191,13 @@ class DecoderProblem:
         scaling = as_log_odds(centred, labels.toarray(), w if data.unknown is None else weights)
         prior = scaling.coefficients(units.rescaled(data.linear))
         return cls(units, units.standardised(data.codes), T, prior, weights)
+
+    def solved(
+        self, penalty: float, *, start: Array | None = None, tol: float = TOLERANCE
+    ) -> Array:
+        """Return the coefficients (m + 1, M), the intercept last."""
+        given = self.Z, self.T, penalty, self.weights
+        return fit_logistic(*given, prior=self.prior, start=start, tol=tol).coefficients
 
 
 @dataclass(frozen=True)

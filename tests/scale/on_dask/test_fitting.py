@@ -29,7 +29,7 @@ MODELS = {
         CMLL(n_label_components=3), scale=True, alpha="auto", threshold=0.4
     ),
     "ridge": CompactClassifier(Original(), threshold=0.5),
-    "mddm": PaperClassifier(MDDM(3), bias="none", threshold=0.5),
+    "mddm": PaperClassifier(MDDM(3), threshold=0.5),
 }
 
 
