@@ -97,24 +97,6 @@ def test_labels_strictly_above_the_threshold_are_predicted(name, decoder, thresh
         assert model.decoding_.penalty > 0
 
 
-@pytest.fixture
-def cross_fit_of(monkeypatch):
-    seen = []
-
-    class Kept(CrossFit):
-        def __init__(self, *args, **options):
-            super().__init__(*args, **options)
-            seen.append(self)
-
-    monkeypatch.setattr(decisions, "CrossFit", Kept)
-
-    def fit(model, X, Y, **options):
-        model.fit(X, Y, **options)
-        return seen[-1]
-
-    return fit
-
-
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("threshold", TUNED)
 @pytest.mark.parametrize("decoder", DECODERS)
