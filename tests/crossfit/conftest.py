@@ -1,4 +1,4 @@
-"""What tests of decoders and of out-of-fold codes share."""
+"""Fixtures for tests of decoders and of out-of-fold codes."""
 
 import pytest
 
