@@ -229,7 +229,7 @@ def searched(search: Any, data: Split, **options: Any) -> Outputs:
 
 def compact(embedding: Any = None, **options: Any) -> Any:
     """Return a classifier with a fixed threshold, unless one is given."""
-    made_by = PaperClassifier if "bias" in options else cl.CompactClassifier
+    made_by = PaperClassifier if options.pop("bias", "free") == "none" else cl.CompactClassifier
     return made_by(embedding, **{"threshold": 0.5, "random_state": 0, **options})
 
 
@@ -402,7 +402,7 @@ def route_weighted(solver: str) -> Outputs:
 
 @each(("moments", "dual", "krylov", "randomized"))
 def route_decided(solver: str) -> Outputs:
-    model = compact(cl.CMLL(8, 8, solver=solver), decoder="learned", threshold="f1")
+    model = compact(cl.CMLL(8, 8, solver=solver), decoder="logistic", threshold="f1")
     return fitted(model, sparse())
 
 
@@ -410,11 +410,10 @@ BLOCKED: dict[str, Callable[[], Any]] = {
     "moments": lambda: compact(cl.CMLL(10, 8, solver="moments")),
     "passes": lambda: compact(cl.CMLL(10, 10, solver="randomized")),
     "passes krylov": lambda: compact(cl.CMLL(14, 8, solver="randomized", completion="krylov")),
-    "passes learned": lambda: compact(
-        cl.CMLL(10, 10, solver="randomized"), decoder="learned", threshold="f1"
+    "passes logistic": lambda: compact(
+        cl.CMLL(10, 10, solver="randomized"), decoder="logistic", threshold="f1"
     ),
     "passes scaled": lambda: compact(cl.CMLL(10, 10, solver="randomized"), scale=True),
-    "learned": lambda: compact(cl.CMLL(10, 8), decoder="learned", threshold="per-label"),
     "logistic": lambda: compact(cl.CMLL(10, 8), decoder="logistic", threshold="f1"),
     "scaled": lambda: compact(cl.CMLL(10, 8), scale=True, alpha="auto"),
     "CPLST": lambda: compact(cl.CPLST(8), threshold="cardinality"),
@@ -465,7 +464,7 @@ def on_dask(data: Split) -> Split:
     )
 
 
-@each(("linear", "learned"))
+@each(("linear", "logistic"))
 def dask_arrays(decoder: str) -> Outputs:
     data, lazy = planted(), on_dask(planted())
     with dask.config.set(scheduler="synchronous"):
@@ -550,7 +549,7 @@ def dask_search() -> Outputs:
 
 DECIDED = {
     f"{decoder}/{threshold}": {"decoder": decoder, "threshold": threshold}
-    for decoder in ("linear", "learned", "logistic")
+    for decoder in ("linear", "logistic")
     for threshold in ("auto", "f1", "per-label", "cardinality", 0.4)
 }
 
@@ -566,7 +565,7 @@ def decision_kernel(options: dict[str, Any]) -> Outputs:
     return fitted(compact(cl.CMLL(10, 6), feature_map=cl.KernelMap(), **options), dense())
 
 
-@each(("linear", "learned", "logistic"))
+@each(("linear", "logistic"))
 def decision_weighted(decoder: str) -> Outputs:
     model = compact(cl.CMLL(10, 8), decoder=decoder, threshold="f1")
     groups = np.arange(240) // 4
@@ -665,7 +664,6 @@ UNKNOWN: dict[str, Callable[[], Any]] = {
     "FaIE": lambda: compact(cl.FaIE(8)),
     "MDDM": lambda: compact(cl.MDDM(8)),
     "Original": lambda: compact(cl.Original()),
-    "learned f1": lambda: compact(cl.CMLL(10, 8), decoder="learned", threshold="f1"),
     "logistic": lambda: compact(cl.CMLL(10, 8), decoder="logistic", threshold="per-label"),
     "cardinality": lambda: compact(cl.CMLL(10, 8), threshold="cardinality"),
     "kernel": lambda: compact(cl.CMLL(10, 8), feature_map=cl.KernelMap()),
@@ -680,7 +678,7 @@ def unknown_dense(make: Callable[[], Any]) -> Outputs:
     return said_by(make().fit(data.X, with_nan(data)), data.new)
 
 
-@each({name: UNKNOWN[name] for name in ("CMLL", "Original", "learned f1", "logistic")})
+@each({name: UNKNOWN[name] for name in ("CMLL", "Original", "logistic")})
 def unknown_sparse(make: Callable[[], Any]) -> Outputs:
     data = sparse()
     unknown = scipy.sparse.csr_array(hidden(250, 53))
@@ -693,11 +691,10 @@ NOISY: dict[str, dict[str, Any]] = {
     "rates": {"label_noise": (0.02, 0.2)},
     "rates of labels": {"label_noise": "each"},
     "auto": {"label_noise": "auto"},
-    "learned": {"label_noise": (0.02, 0.2), "decoder": "learned", "threshold": "f1"},
     "logistic": {"label_noise": (0.02, 0.2), "decoder": "logistic", "threshold": "f1"},
-    "unlabelled learned": {
+    "unlabelled logistic": {
         "positive_unlabelled": True,
-        "decoder": "learned",
+        "decoder": "logistic",
         "threshold": "per-label",
     },
 }
@@ -759,7 +756,7 @@ def kernel_of_others(name: str) -> Outputs:
     {
         "f1": {},
         "per-label": {"strategy": "per-label", "min_positives": 10},
-        "cardinality": {"strategy": "cardinality", "never_empty": True},
+        "cardinality": {"strategy": "cardinality"},
         "top-k": {"strategy": "top-k"},
         "top-2": {"strategy": "top-k", "k": 2},
     }
@@ -784,7 +781,7 @@ def cmll_classifier_cv(load: Callable[[], Split]) -> Outputs:
     {
         "grids": {"betas": [0.1, 1.0], "alphas": [1.0, 10.0], "racing": False},
         "sizes": {"n_label_components": [4, 8], "n_feature_components": [4, 12]},
-        "decoders": {"decoders": ["linear", "learned", "logistic"], "alphas": [1.0, 10.0]},
+        "decoders": {"decoders": ["linear", "logistic"], "alphas": [1.0, 10.0]},
         "completions": {"completions": ["none", "variance", "krylov"], "alphas": [1.0]},
         "scoring": {"scoring": "micro_f1", "alphas": [1.0, 10.0], "betas": [1.0]},
     }
@@ -828,7 +825,7 @@ GRIDS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     ),
     "decoders": (
         lambda: compact(cl.CMLL(10, 8)),
-        {"decoder": ["linear", "learned"], "threshold": [0.5, "f1"]},
+        {"decoder": ["linear", "logistic"], "threshold": [0.5, "f1"]},
     ),
     "embeddings": (
         lambda: compact(),

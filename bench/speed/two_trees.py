@@ -76,7 +76,7 @@ def jobs(data, name):
         "CPLST": lambda: CompactClassifier(CPLST(), threshold=0.5).fit(sparse, Y),
         "FaIE": lambda: CompactClassifier(FaIE(), threshold=0.5).fit(sparse, Y),
         "k-CMLL": lambda: method("k-CMLL").fit(some, Y_some),
-        "learnt decoder": lambda: CMLLClassifier(decoder="learned").fit(some, Y_some),
+        "logistic decoder": lambda: CMLLClassifier(decoder="logistic").fit(some, Y_some),
         "shortlist": lambda: ShortlistClassifier(random_state=0).fit(sparse, Y),
         "shortlist, predict": lambda: shortlist.predict(sparse),
         "automatic search": lambda: AutoCompactClassifier(random_state=0).fit(sparse, Y),

@@ -22,7 +22,6 @@ from compactlearn import (
     method,
 )
 from compactlearn._method_table import NOT_HERE
-from compactlearn.compact import PaperClassifier
 from tests.makers import maker
 
 EMBEDDINGS = {
@@ -70,7 +69,7 @@ def test_the_names_and_their_order():
 def test_each_name_is_its_embedding(name, protocol):
     model = method(name, protocol=protocol)
     assert type(embedding_of(model)) is EMBEDDINGS[base(name)]
-    assert type(model) is (PaperClassifier if protocol == "as printed" else CompactClassifier)
+    assert type(model) is CompactClassifier
     assert not hasattr(model, "embedding_")
     if name in KERNEL:
         assert repr(model.feature_map) == "KernelMap()"

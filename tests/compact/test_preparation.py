@@ -1,4 +1,4 @@
-"""Sizes that follow from the memory there is."""
+"""Sizes that follow from the memory there is, and the plan of a fit."""
 
 import warnings
 
@@ -7,11 +7,15 @@ import pytest
 import scipy.sparse as sp
 
 from compactlearn import CMLLClassifier
+from compactlearn.compact import _preparation as preparation
 from compactlearn.compact._preparation import affordable
 from compactlearn.core import _memory as memory
+from compactlearn.crossfit import _decoder_fitter as decoder_fitter
 from compactlearn.embeddings._cmll import CMLL
 from compactlearn.embeddings._components import FEWEST_AUTO, LARGEST_AUTO
+from compactlearn.linalg import _build as build
 from compactlearn.linalg._routes import Shape, needed_bytes
+from tests.makers import labelled
 
 LARGE = Shape(43_544, 24_433, 17_829, 2_000_000, 100_000, left_sparse=True)
 
@@ -67,3 +71,22 @@ def test_a_classifier_uses_what_fits_and_its_parameter_stays(monkeypatch):
         model = CMLLClassifier(threshold=0.5).fit(X, Y)
     assert model.embedding_.n_label_components_ == 30
     assert model.n_label_components == "auto"
+
+
+def test_a_fit_is_planned_once(monkeypatch):
+    """Its route for all rows, and its folds: refits of folds take the route of all rows."""
+    calls = []
+
+    def count(module, name):
+        plain = getattr(module, name)
+        counted = lambda *args, **options: calls.append(name) or plain(*args, **options)  # noqa: E731
+        monkeypatch.setattr(module, name, counted)
+
+    count(preparation, "plan_route")
+    count(build, "choose")
+    count(build, "seconds")
+    count(decoder_fitter, "planned_work")
+    for model in (CMLLClassifier(), CMLLClassifier(decoder="logistic", scale=True)):
+        calls.clear()
+        model.fit(*labelled(60, 8, 5, 0))
+        assert sorted(calls) == ["choose", "plan_route", "planned_work", "seconds"]

@@ -56,7 +56,6 @@ TINY = {"feature_hidden": (4,), "label_hidden": (4,), "max_epochs": 2, "random_s
 
 FITTED = {
     "linear": (CMLLClassifier(n_label_components=3), Y),
-    "learned": (CMLLClassifier(decoder="learned"), Y),
     "logistic": (CMLLClassifier(decoder="logistic", threshold="f1"), Y),
     "logistic, classes": (CMLLClassifier(decoder="logistic"), VECTOR),
     "logistic, two classes": (CMLLClassifier(decoder="logistic", threshold=0.3), PAIR),
@@ -76,10 +75,7 @@ FITTED = {
     "C2AE, two classes": (C2AEClassifier(4, threshold=0.3, **TINY), PAIR),
     "tuner": (ThresholdTuner(KNeighborsClassifier(5), cv=2, random_state=0), Y),
     "tuner, both": (ThresholdTuner(OneVsRestClassifier(LogisticRegression()), cv=2), Y),
-    "tuner, never empty": (
-        ThresholdTuner(RidgeClassifier(), strategy="cardinality", never_empty=True),
-        Y,
-    ),
+    "tuner, cardinality": (ThresholdTuner(RidgeClassifier(), strategy="cardinality"), Y),
     "tuner, best": (ThresholdTuner(KNeighborsClassifier(5), strategy="top-k"), Y),
     "grid": (GridSearchMoments(CMLLClassifier(), {"alpha": [1.0, 9.0]}, cv=2), Y),
     "CV": (CMLLClassifierCV(alphas=[1.0], cv=2, decoders=("logistic",)), Y),

@@ -131,7 +131,7 @@ ESTIMATORS = [
     Original(),
     *(cls() for cls in METHODS.values()),
     *(CompactClassifier(cls()) for cls in METHODS.values()),
-    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1), bias="none"),
+    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1)),
     CompactClassifier(FaIE(3, offset="none"), regressor=Ridge(), scale=True),
     MDDM(0.9, completion="random", random_state=3),
 ]
@@ -345,7 +345,7 @@ def test_documented_attributes_are_the_fitted_ones(cls):
     fitted = [cls().fit(X, Y)]
     if issubclass(cls, CompactClassifier):  # some attributes exist only with their parameter
         fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
-        fitted += [cls(decoder="learned").fit(X, Y), cls().fit_blocks([(X, Y)])]
+        fitted += [cls(decoder="logistic").fit(X, Y), cls().fit_blocks([(X, Y)])]
     if cls is CompactClassifier:
         fitted += [cls(label_noise=(0.01, 0.01)).fit(X, Y)]
     if hasattr(cls, "compress"):

@@ -25,7 +25,6 @@ from compactlearn import (
     Moments,
     Original,
 )
-from compactlearn.compact import PaperClassifier
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -234,14 +233,7 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
         [None],
         {"randomised": "randomized"},
     ),
-    (LEARNERS, "decoder", "'linear', 'learned' or 'logistic'", [None], {"liner": "linear"}),
-    (
-        (PaperClassifier,),
-        "bias",
-        "'free' or 'none'",
-        [None, 1, True],
-        {"fre": "free"},
-    ),
+    (LEARNERS, "decoder", "'linear' or 'logistic'", [None], {"liner": "linear"}),
     (
         LEARNERS,
         "threshold",

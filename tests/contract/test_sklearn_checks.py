@@ -40,7 +40,7 @@ CLASSIFIERS = [
     CompactClassifier(CPLST()),
     CompactClassifier(DMLR()),
     CompactClassifier(FaIE()),
-    PaperClassifier(FaIE(offset="none"), bias="none"),
+    PaperClassifier(FaIE(offset="none")),
     CompactClassifier(MDDM()),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),
     CompactClassifier(feature_map=KernelMap()),

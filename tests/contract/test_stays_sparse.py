@@ -54,7 +54,7 @@ def peak(work):
         Original(),
         CompactClassifier(PLST()),
         CompactClassifier(PLST(solver="dual"), scale=True),
-        PaperClassifier(CPLST(offset="none"), bias="none"),
+        PaperClassifier(CPLST(offset="none")),
         CompactClassifier(DMLR()),
         CompactClassifier(FaIE()),
         CompactClassifier(MDDM()),

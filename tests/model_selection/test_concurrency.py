@@ -35,7 +35,7 @@ def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
     """More components than there are: each fold, and the last fit, have fewer."""
     twice = np.hstack([Y, Y])
     search = GridSearchMoments(
-        CMLLClassifier(n_label_components=8, beta=0.0, decoder="learned"),
+        CMLLClassifier(n_label_components=8, beta=0.0, decoder="logistic"),
         {"alpha": [0.1, 10.0]},
         cv=2,
         n_jobs=n_jobs,
@@ -51,8 +51,7 @@ def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
 MODELS = {
     "cmll": lambda: CMLLClassifier(n_label_components=3),
     "dual": lambda: CMLLClassifier(n_label_components=2, solver="dual"),
-    "learned": lambda: CMLLClassifier(n_label_components=3, decoder="learned", threshold="f1"),
-    "logistic": lambda: CMLLClassifier(n_label_components=3, decoder="logistic"),
+    "logistic": lambda: CMLLClassifier(n_label_components=3, decoder="logistic", threshold="f1"),
     "plst": lambda: method("PLST"),
     "faie": lambda: method("k-FaIE"),
     "original": lambda: CompactClassifier(),

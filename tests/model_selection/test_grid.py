@@ -86,8 +86,8 @@ CASES = {
     ),
     "foreign learner": (CompactClassifier(regressor=Ridge()), {"regressor__alpha": [0.1, 10.0]}),
     "both kinds": (CompactClassifier(), {"regressor": [None, Ridge(2.0)], "alpha": [1.0, 3.0]}),
-    "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "learned"], "alpha": [1.0]}),
-    "other intercepts": (PaperClassifier(), {"bias": ["free", "none"], "alpha": [1.0]}),
+    "learnt decoder": (CMLLClassifier(), {"decoder": ["linear", "logistic"], "alpha": [1.0]}),
+    "no intercept": (PaperClassifier(), {"alpha": [1.0, 3.0]}),
 }
 
 

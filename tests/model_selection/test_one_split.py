@@ -35,7 +35,7 @@ CASES = {
         },
     ),
     "no intercept": (
-        PaperClassifier(CMLL(completion="variance"), threshold=0.5, bias="none"),
+        PaperClassifier(CMLL(completion="variance"), threshold=0.5),
         {
             "embedding__n_label_components": [0.5, 1.0],
             "embedding__n_feature_components": [2, 0.6, 1.0, None],
@@ -44,7 +44,7 @@ CASES = {
         },
     ),
     "no intercept, no offset": (
-        PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5, bias="none"),
+        PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5),
         {
             "embedding__n_feature_components": [2, None],
             "alpha": [0.1, 10.0],
@@ -52,15 +52,11 @@ CASES = {
         },
     ),
     "no intercept, MDDM": (
-        PaperClassifier(
-            MDDM(completion="random", random_state=0), scale=True, bias="none", threshold=0.5
-        ),
+        PaperClassifier(MDDM(completion="random", random_state=0), scale=True, threshold=0.5),
         {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
     ),
     "no intercept, kernel": (
-        PaperClassifier(
-            MDDM(completion="variance"), feature_map=KernelMap(), bias="none", threshold=0.5
-        ),
+        PaperClassifier(MDDM(completion="variance"), feature_map=KernelMap(), threshold=0.5),
         {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
     ),
     "no intercept, nystroem": (
@@ -68,7 +64,6 @@ CASES = {
             CMLL(),
             threshold=0.5,
             feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
-            bias="none",
         ),
         {"embedding__n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),

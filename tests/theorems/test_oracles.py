@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from compactlearn import CMLL, CPLST, DMLR, MDDM, PLST, KernelMap, Original
-from compactlearn.compact import PaperClassifier
 from tests.makers import untuned
 
 from . import literal_methods as literal
@@ -220,7 +219,7 @@ def test_scores(cls, solver):
     """All components are the original spaces."""
     embedding = Original() if cls is Original else cls(4, solver=solver)
     for bias in ORI if cls is Original else ["free"]:
-        model = PaperClassifier(embedding, alpha=RIDGE, bias=bias).fit(*tiny())
+        model = untuned(embedding, alpha=RIDGE, bias=bias).fit(*tiny())
         assert_printed(model.decision_function(ONES)[0], ORI[bias])
 
 

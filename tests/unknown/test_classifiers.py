@@ -22,7 +22,7 @@ from compactlearn.compact._completing import Completion
 from compactlearn.metrics import average_precision
 from tests.unknown.problems import problem, with_nan
 
-DECODERS = ["linear", "learned", "logistic"]
+DECODERS = ["linear", "logistic"]
 
 
 @pytest.fixture

@@ -38,8 +38,8 @@ class CMLLClassifier(CompactClassifier):
         Divide every feature by its standard deviation.
     alpha : float or "auto", default=1.0
         Penalty of the ridge learner, in the squared units of X; "auto" follows these units.
-    decoder : {"linear", "learned", "logistic"}, default="linear"
-        The embedding's own, or one learnt from out-of-fold codes; "logistic" gives probabilities.
+    decoder : {"linear", "logistic"}, default="linear"
+        The embedding's own, or logistic regressions on out-of-fold codes, which give probabilities.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; a name is tuned on out-of-fold

@@ -31,7 +31,7 @@ _HOMES = {
     "compactlearn.compact._unit_rows": "UnitRows",
     "compactlearn.embeddings": "CMLL CPLST DMLR FaIE MDDM Original PLST",
     "compactlearn.decoding._label_space": "LabelSpace",
-    "compactlearn.decoding._learned": "CodeDecoder",
+    "compactlearn.decoding._held_out": "CodeDecoder",
     "compactlearn.crossfit._learner": "CodeRidge",
     "compactlearn.linalg._moments": "Moments",
     "compactlearn.auto._classifier": "AutoCompactClassifier",
