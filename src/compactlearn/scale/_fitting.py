@@ -24,7 +24,6 @@ from compactlearn.crossfit._held_out_rows import SetApart, max_held_out
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg import _few_passes as few_passes
 from compactlearn.linalg._arrays import scale_columns, working_form
 from compactlearn.linalg._build import refuse_overflow
@@ -204,11 +203,11 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
 
 def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Summed:
     assert isinstance(embedding, CMLL)
-    _fit_in_memory(embedding, source, models=2 if most else 1)
-    size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
-    order = source.n_features + source.n_labels
-    searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
-    passes = searches * few_passes.most_products(order, size or 0) + 2
+    size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1] or 0
+    order, models = source.n_features + source.n_labels, 2 if most else 1
+    _require_room_for_codes(source, size, models)
+    searches = 1 if _together(order, size, models) else 2
+    passes = searches * few_passes.most_products(order, size) + 2
     if classifier.verbose:
         owner, at_most = type(classifier).__name__, f"at most {passes} passes over the blocks"
         print(f"{owner}: {at_most}: means, products, learner.", file=sys.stderr, flush=True)
@@ -267,25 +266,16 @@ def _together(order: int, size: int, models: int) -> bool:
     return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
 
 
-def _fit_in_memory(embedding: CMLL, source: RowSource, models: int) -> None:
-    """Reduce "auto" label components until they fit in the memory."""
-    order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
-    free = memory.available_bytes()
-
-    def needed() -> int:
-        size = embedding.sizes(D, M, D)[1] or 0
-        searches = models if _together(order, size, models) else 1
-        codes = 8 * order * 4 * size  # that are found already, with their weights
-        return searches * _search_bytes(order, size) + (models - searches) * codes
-
-    if embedding.n_label_components == "auto" and free is not None:
-        shrink_auto(embedding, M, needed, free)
+def _require_room_for_codes(source: RowSource, size: int, models: int) -> None:
+    """Raise MemoryError where codes of so many components would not fit in memory."""
+    D, M = source.n_features, source.n_labels
+    searches = models if _together(D + M, size, models) else 1
+    codes = 8 * (D + M) * 4 * size  # that are found already, with their weights
     memory.require_memory(
-        needed(),
+        searches * _search_bytes(D + M, size) + (models - searches) * codes,
         what=f"Finding codes of {D} features and {M} labels by passes over the blocks",
         remedy="Set fewer n_label_components, or threshold=0.5 and decoder='linear', which need "
         "no second model.",
-        free=free,
     )
 
 
