@@ -87,8 +87,9 @@ def _text_cell(text: str, kind: str = "wrap") -> str:
     return f'<td class="{kind}">{escape(text)}</td>'
 
 
-def _number_cells(form: str, *values: float | None) -> list[str]:
-    return [number_cell(value, "" if value is None else f"{value:{form}}") for value in values]
+def _number_cells(form: str, *values: float | None, bar: bool = False) -> list[str]:
+    texts = ("" if value is None else f"{value:{form}}" for value in values)
+    return [number_cell(value, text, bar=bar) for value, text in zip(values, texts, strict=True)]
 
 
 def _labels(facts: ModelFacts) -> str:
@@ -117,7 +118,7 @@ def _label_row(label: LabelFacts, has_words: bool, has_near: bool) -> str:
     return _row(
         label.name,
         *_number_cells(",", label.n_present, label.n_given),
-        *_number_cells(".2f", label.f1, label.precision, label.recall),
+        *_number_cells(".2f", label.f1, label.precision, label.recall, bar=True),
         *[_text_cell(", ".join(label.words))] * has_words,
         *[_text_cell(", ".join(label.near))] * has_near,
     )
@@ -163,7 +164,7 @@ def _probabilities(facts: ModelFacts) -> str:
             name,
             _text_cell(bounds, "left"),
             *_number_cells(",", count),
-            *_number_cells(".3f", probability, precision),
+            *_number_cells(".3f", probability, precision, bar=True),
             *_number_cells("+.3f", probability - precision),
         )
         for name, table in facts.suggested.items()

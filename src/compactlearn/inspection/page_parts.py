@@ -141,11 +141,15 @@ def head(text: str, reference: bool = False, about: str | None = None) -> str:
     )
 
 
-def number_cell(value: float | None, text: str) -> str:
-    """Return a cell that is sorted by its number; without one it is empty and comes last."""
+def number_cell(value: float | None, text: str, *, bar: bool = False) -> str:
+    """Return a cell that is sorted by its number; without one it is empty and comes last.
+
+    With ``bar`` a value from 0 to 1 is also drawn.
+    """
     if value is None or not math.isfinite(value):
         return f'<td data-v="">{escape(text) if value is None else "–"}</td>'
-    return f'<td data-v="{value:.6g}">{escape(text)}</td>'
+    drawn = f' class="share" style="--share:{100 * value:.1f}%"' if bar else ""
+    return f'<td data-v="{value:.6g}"{drawn}>{escape(text)}</td>'
 
 
 def whole_page(heading: str, header: str, bar: str, main: str, footer: str) -> str:
