@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.inspection.svg import (
+from compactlearn_bench.records import Record, aggregate, open_records
+from compactlearn_bench.report.drawing.svg import (
     COLOURS,
     Scale,
     document,
@@ -28,7 +29,6 @@ from compactlearn.inspection.svg import (
     point,
     short,
 )
-from compactlearn_bench.records import Record, aggregate, open_records
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "figures" / "size.svg"

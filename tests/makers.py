@@ -126,7 +126,7 @@ def texts_of_topics(seed, n_train=400, n_test=600, n_labels=6, n_words=20_000, l
 
 def untuned(embedding, **options):
     """A classifier for those who read scores alone: tuning a threshold is most of a small fit."""
-    made_by = PaperClassifier if "bias" in options else CompactClassifier
+    made_by = PaperClassifier if options.pop("bias", "free") == "none" else CompactClassifier
     return made_by(embedding, threshold=0.5, **options)
 
 

@@ -1,56 +1,21 @@
-"""The server of docs/how-to/serve.md, started as the page says and asked over HTTP."""
+"""The server of docs/how-to/serve.md, loaded as the page says and asked for labels."""
 
+import asyncio
 import contextlib
 import json
-import os
 import re
-import socket
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
+from uvicorn.importer import import_from_string
 
 from compactlearn import load_model, predict_labels
-from tests.test_documents import blocks_of, clean_environment
+from tests.test_documents import blocks_of
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "how-to" / "serve.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "how-to" / "serve.md"
 BLOCKS = blocks_of(PAGE)
 pytestmark = pytest.mark.slow
-
-
-@contextlib.contextmanager
-def serving(folder):
-    """The address of a server that runs `serve.py` in a folder."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (command,) = re.findall(r"`(uvicorn [^`]+)`", PAGE.read_text(encoding="utf-8"))
-    line = [sys.executable, "-m", *command.split(), "--host", "127.0.0.1", "--port", str(port)]
-    log = (folder / "log.txt").open("w")
-    process = subprocess.Popen(
-        line,
-        cwd=folder,
-        env=clean_environment(PYTHONPATH=os.pathsep.join([str(ROOT / "src"), str(folder)])),
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            with contextlib.suppress(httpx.TransportError):
-                httpx.get(f"{address}/openapi.json")
-                break
-            assert process.poll() is None, (folder / "log.txt").read_text()
-            time.sleep(0.1)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-        log.close()
 
 
 @pytest.fixture(scope="module")
@@ -59,27 +24,32 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("serving")
     (first,) = (block for block in BLOCKS if "save_model(" in block.text)
     (served,) = (block for block in BLOCKS if block.directives.get("file") == "serve.py")
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
+    with contextlib.chdir(folder):
         exec(compile(first.text, first.name, "exec"), {})
-    finally:
-        os.chdir(before)
     (folder / "serve.py").write_text(served.text, encoding="utf-8")
     return folder
 
 
 @pytest.fixture(scope="module")
-def address(folder):
-    with serving(folder) as address:
-        yield address
+def post(folder):
+    """Return a function that posts to the application, found as by the command of the page."""
+    (application,) = re.findall(r"`uvicorn ([^`]+)`", PAGE.read_text(encoding="utf-8"))
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(folder):
+        patch.syspath_prepend(folder)
+        transport = httpx.ASGITransport(import_from_string(application))
+
+    async def ask(path, content):
+        async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+            return await client.post(path, **content)
+
+    return lambda path, **content: asyncio.run(ask(path, content))
 
 
-def test_the_request_of_the_page_gets_the_answer_of_the_page(address):
+def test_the_request_of_the_page_gets_the_answer_of_the_page(post):
     (request,) = (block.text for block in BLOCKS if block.text.startswith("POST "))
     (answer,) = (block.text for block in BLOCKS if block.text.startswith("[["))
     path, content = re.fullmatch(r"POST (\S+) +(\{.*\})\s*", request).groups()
-    found = httpx.post(f"{address}{path}", json=json.loads(content))
+    found = post(path, json=json.loads(content))
     assert found.status_code == 200
     expected = json.loads(answer)
     assert [[name for name, _ in row] for row in found.json()] == [
@@ -90,10 +60,10 @@ def test_the_request_of_the_page_gets_the_answer_of_the_page(address):
             assert score == pytest.approx(rounded, abs=0.006)
 
 
-def test_it_is_what_the_model_says(address, folder):
+def test_it_is_what_the_model_says(post, folder):
     model, texts = load_model(folder / "tags.model"), ["bake pasta in the rain", "", "goal"]
     for k in (None, 1, 5):
-        found = httpx.post(f"{address}/tags", json={"texts": texts, "k": k}).json()
+        found = post("/tags", json={"texts": texts, "k": k}).json()
         pairs = [[(name, score) for name, score in row] for row in found]
         assert pairs == predict_labels(model, texts, k)
 
@@ -108,12 +78,12 @@ def test_it_is_what_the_model_says(address, folder):
         ({"texts": [3]}, "Input should be a valid string"),
     ],
 )
-def test_a_bad_request_gets_a_sentence(address, content, sentence):
-    found = httpx.post(f"{address}/tags", json=content)
+def test_a_bad_request_gets_a_sentence(post, content, sentence):
+    found = post("/tags", json=content)
     assert found.status_code == 422
     assert sentence in found.text
-    assert httpx.post(f"{address}/tags", json={"texts": ["bread"]}).status_code == 200
+    assert post("/tags", json={"texts": ["bread"]}).status_code == 200
 
 
-def test_what_is_no_json_is_refused_too(address):
-    assert httpx.post(f"{address}/tags", content=b"texts=bread").status_code == 422
+def test_what_is_no_json_is_refused_too(post):
+    assert post("/tags", content=b"texts=bread").status_code == 422

@@ -50,13 +50,13 @@ def _on_split(X: Any, Y: Any, train: Any, test: Any) -> dict[str, float]:
         )
         for k in first
     }
-    scores: dict[int, float] = {}
+    judged: dict[int, float] = {}
 
     def on_held_out(k: int) -> float:
-        if k not in scores:
+        if k not in judged:
             model = CMLLClassifier(**table["params"][k], threshold=0.5).fit(X[train], Y[train])
-            scores[k] = average_precision(Y[test], model.decision_function(X[test]))
-        return scores[k]
+            judged[k] = average_precision(Y[test], model.decision_function(X[test]))
+        return judged[k]
 
     linear = varied[first[0]]
     result = {"linear": on_held_out(linear), "logistic": on_held_out(first[0])}

@@ -16,7 +16,7 @@ from sklearn.model_selection import KFold
 from compactlearn import CMLLClassifier
 from compactlearn.datasets import load
 from compactlearn.metrics import macro_f1, micro_f1
-from compactlearn_bench.measure import dense, known_rows, parser, timed, write
+from compactlearn_bench.measure import by_data_set, dense, timed
 
 DATA = (
     *("flags", "emotions", "yeast", "scene", "genbase", "medical", "plant", "enron", "llog"),
@@ -63,18 +63,5 @@ def compare(name, data_home):
     ]
 
 
-def main():
-    command = parser(__doc__, "thresholds.json")
-    command.add_argument("names", nargs="*", metavar="NAME", help="data sets (default: sixteen)")
-    given = command.parse_args()
-    rows = known_rows(given.out)
-    for name in given.names or DATA:
-        rows = [row for row in rows if row["data"] != name] + compare(name, given.data_home)
-        print(*rows[-len(THRESHOLDS) :], sep="\n", flush=True)
-        rows.sort(key=lambda row: DATA.index(row["data"]))
-        write(given.out, rows)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(by_data_set(__doc__, "thresholds.json", DATA, compare))

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from statistics import geometric_mean
 from typing import Any
 
@@ -13,7 +14,7 @@ from compactlearn.datasets import describe
 from compactlearn.metrics import greater_is_better
 from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.records import Record, Results, aggregate
-from pages.shared import ROOT, packed_records
+from pages.shared import ROOT, by_place, hosts_of, packed_records
 
 AUTO = ROOT / "bench" / "auto"  # two specs, and one file of records
 YARDSTICK = "One-vs-rest"  # whose seconds and bytes are one
@@ -57,12 +58,7 @@ class Compared:
     @property
     def hosts(self) -> str:
         """A sentence on the machines."""
-        hosts = {
-            f"{host['cores']} cores ({host['cpu']})"
-            for records in self.records.values()
-            for host in (record.circumstances["host"] for record in records)
-        }
-        return f"{' and '.join(sorted(hosts))}."
+        return f"{hosts_of(chain.from_iterable(self.records.values()))}."
 
     def scores(self, metric: str) -> np.ndarray:
         """(data sets, entries); NaN where there is no score."""
@@ -98,10 +94,7 @@ def compared(name: str) -> Compared:
     spec = read_spec(AUTO / f"{name}.toml")
     asked = {cell.name for cell in cells_of(spec)}
     records = [r for r in packed_records(AUTO / "records.jsonl.xz") if r.cell.name in asked]
-    by_place: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)
-    return Compared(spec, aggregate(records, "nested"), by_place)
+    return Compared(spec, aggregate(records, "nested"), by_place(records))
 
 
 def training_seconds(record: Record) -> float:

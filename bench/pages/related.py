@@ -13,7 +13,7 @@ from compactlearn_bench import Spec, cells_of, read_spec
 from compactlearn_bench.methods.frequency import BANDS
 from compactlearn_bench.records import Record, Results, Score, Selection, aggregate
 from compactlearn_bench.records.significance import SIGNS, paired_t_test
-from pages.shared import PAPER, Parts, markdown, packed_records, table
+from pages.shared import PAPER, Parts, by_place, hosts_of, markdown, packed_records, table
 
 FOLDER = PAPER.parents[1] / "related"
 PACK = FOLDER / "records.jsonl.xz"
@@ -129,13 +129,8 @@ class Comparison:
     @property
     def hosts(self) -> str:
         """The class of machine that the records name."""
-        hosts = {
-            f"{host['cores']} cores ({host['cpu']})"
-            for place, records in self.records.items()
-            if place[1] in self.methods
-            for host in (record.circumstances["host"] for record in records)
-        }
-        return " and ".join(sorted(hosts))
+        records = (one for own in self.records.values() for one in own)
+        return hosts_of(one for one in records if one.cell.method in self.methods)
 
 
 def sign(ridge: Score | None, score: Score | None) -> str:
@@ -166,10 +161,7 @@ def comparison(selection: Selection) -> Comparison:
         and record.cell.dataset in datasets
         and record.cell.method in REFERENCES[selection]
     ]
-    by_place: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        by_place.setdefault((record.cell.dataset, record.cell.method), []).append(record)
-    return Comparison(spec, aggregate(records, selection), by_place)
+    return Comparison(spec, aggregate(records, selection), by_place(records))
 
 
 @table

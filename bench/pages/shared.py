@@ -89,6 +89,20 @@ def paper_results(protocol: str) -> Results:
     return aggregate(packed_records(PAPER), protocol)
 
 
+def by_place(given: Iterable[records.Record]) -> dict[tuple[str, str], list[records.Record]]:
+    """Return the records of each data set and method."""
+    found: dict[tuple[str, str], list[records.Record]] = {}
+    for record in given:
+        found.setdefault((record.cell.dataset, record.cell.method), []).append(record)
+    return found
+
+
+def hosts_of(given: Iterable[records.Record]) -> str:
+    """Return the classes of machine that records name."""
+    hosts = (record.circumstances["host"] for record in given)
+    return " and ".join(sorted({f"{host['cores']} cores ({host['cpu']})" for host in hosts}))
+
+
 def formatted(row: Record, *keys: str, form: str = ".3f") -> list[str]:
     """Some values of a row, all in one form."""
     return [f"{row[key]:{form}}" for key in keys]

@@ -9,8 +9,6 @@ least time of this tree within 5 % of the other's.
 """
 
 import argparse
-import importlib
-import importlib.util
 import os
 import resource
 import statistics
@@ -33,6 +31,8 @@ from compactlearn import (
 )
 from compactlearn.datasets import load
 from compactlearn.model_selection import GridSearchMoments
+from compactlearn_bench import parse_spec, run
+from compactlearn_bench.records import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 SETS = ("enron", "emotions")
@@ -48,18 +48,12 @@ GRID = {
 
 
 def cells(name):
-    """Run a small specification through the harness of the tree, whatever its package is called."""
-    one_package = importlib.util.find_spec("compactlearn.bench") is not None
-    home = "compactlearn" if one_package else "compactlearn_bench"
-    bench = importlib.import_module("compactlearn.bench" if one_package else home)
-    store = importlib.import_module(f"{home}.records").Store
+    """Run a small specification through the harness of the tree."""
     few = {"alphas": [1.0, 10.0], "label_ratios": [0.5]}
     methods = [{"name": "PLST", **few}, {"name": "CPLST", **few}]
-    spec = bench.parse_spec(
-        {"name": "two-trees", "folds": 3, "datasets": [name], "methods": methods}
-    )
+    spec = parse_spec({"name": "two-trees", "folds": 3, "datasets": [name], "methods": methods})
     with tempfile.TemporaryDirectory() as folder:
-        return bench.run(spec, store(folder), workers=1)
+        return run(spec, Store(folder), workers=1)
 
 
 def jobs(data, name):
@@ -82,7 +76,7 @@ def jobs(data, name):
         "CPLST": lambda: CompactClassifier(CPLST(), threshold=0.5).fit(sparse, Y),
         "FaIE": lambda: CompactClassifier(FaIE(), threshold=0.5).fit(sparse, Y),
         "k-CMLL": lambda: method("k-CMLL").fit(some, Y_some),
-        "learnt decoder": lambda: CMLLClassifier(decoder="learned").fit(some, Y_some),
+        "logistic decoder": lambda: CMLLClassifier(decoder="logistic").fit(some, Y_some),
         "shortlist": lambda: ShortlistClassifier(random_state=0).fit(sparse, Y),
         "shortlist, predict": lambda: shortlist.predict(sparse),
         "automatic search": lambda: AutoCompactClassifier(random_state=0).fit(sparse, Y),
@@ -143,8 +137,8 @@ def main():
     slower = []
     for name in names:
         seconds = {side: [] for side in sides}
-        for run in range(given.runs):
-            for side in sorted(sides, reverse=bool(run % 2)):
+        for turn in range(given.runs):
+            for side in sorted(sides, reverse=bool(turn % 2)):
                 sides[side].stdin.write(name + "\n")
                 sides[side].stdin.flush()
                 seconds[side].append(float(sides[side].stdout.readline()))

@@ -31,39 +31,18 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
-        "_methods": (
-            "METHODS",
-            "method",
-        ),
+        "_methods": ("METHODS", "method"),
         "auto._classifier": ("AutoCompactClassifier",),
         "auto._texts": ("text_classifier",),
-        "compact._any_classifier": (
-            "evaluate",
-            "predict_labels",
-            "predict_topk",
-        ),
+        "compact._any_classifier": ("evaluate", "predict_labels", "predict_topk"),
         "compact._classifier": ("CompactClassifier",),
         "compact._cmll": ("CMLLClassifier",),
         "compact._kernel_map": ("KernelMap",),
         "compact._threshold_tuner": ("ThresholdTuner",),
         "core._tensor_file": ("ModelFileError",),
-        "embeddings": (
-            "CMLL",
-            "CPLST",
-            "DMLR",
-            "MDDM",
-            "PLST",
-            "FaIE",
-            "Original",
-        ),
-        "inspection._explain": (
-            "explain",
-            "label_neighbours",
-        ),
-        "io._model_file": (
-            "load_model",
-            "save_model",
-        ),
+        "embeddings": ("CMLL", "CPLST", "DMLR", "MDDM", "PLST", "FaIE", "Original"),
+        "inspection._explain": ("explain", "label_neighbours"),
+        "io._model_file": ("load_model", "save_model"),
         "io.onnx": ("to_onnx",),
         "linalg._moments": ("Moments",),
         "model_selection": ("CMLLClassifierCV",),
@@ -71,15 +50,7 @@ __getattr__, __dir__ = names_on_demand(
         "related._pop": ("POPClassifier",),
         "shortlist._classifier": ("ShortlistClassifier",),
     },
-    parts=(
-        "auto",
-        "datasets",
-        "inspection",
-        "metrics",
-        "model_selection",
-        "plots",
-        "related",
-    ),
+    parts=("auto", "datasets", "inspection", "metrics", "model_selection", "plots", "related"),
 )
 
 __version__ = "0.1.0"

@@ -21,7 +21,7 @@ from compactlearn.core._params import Integer
 from compactlearn.core._validation import n_rows_of
 from compactlearn.inspection._explain import classifier_of, labels_in_space, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels
-from compactlearn.metrics._reliability import reliability_of
+from compactlearn.metrics._reliability import reliability_table
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -94,16 +94,7 @@ def plot_embedding(model: Any, X: Any, Y: Any = None) -> Any:
             hovertemplate="%{text}<extra></extra>",
             name=name,
         )
-    figure.add_scatter(
-        x=arrows[:, 0],
-        y=arrows[:, 1],
-        text=list(called.names),
-        mode="markers+text",
-        textposition="top center",
-        marker={"size": 9, "symbol": "diamond"},
-        hovertemplate="%{text}<extra></extra>",
-        name="labels",
-    )
+    _add_labels(figure, arrows, called.names, called.names, {"size": 9, "symbol": "diamond"})
     for update, share, word in zip(
         (figure.update_xaxes, figure.update_yaxes), kept, ("first", "second"), strict=True
     ):
@@ -153,17 +144,7 @@ def plot_label_map(model: Any, Y: Any = None) -> Any:
         size = np.maximum(_FEWEST, _MOST * np.sqrt(counts / max(1, counts.max())))
         said = [f"{text}<br>{count} rows" for text, count in zip(said, counts, strict=True)]
     figure = go.Figure()
-    figure.add_scatter(
-        x=places[:, 0],
-        y=places[:, 1],
-        text=list(called.names),
-        hovertext=said,
-        mode="markers+text",
-        textposition="top center",
-        marker={"size": size, "opacity": 0.7},
-        hovertemplate="%{hovertext}<extra></extra>",
-        name="labels",
-    )
+    _add_labels(figure, places, called.names, said, {"size": size, "opacity": 0.7})
     for update, share in zip((figure.update_xaxes, figure.update_yaxes), kept, strict=True):
         update(title=f"{share:.0%} of what labels differ in", showticklabels=False)
     figure.update_yaxes(scaleanchor="x")  # distances are alike in both directions
@@ -219,7 +200,7 @@ def plot_reliability(model: Any, X: Any, Y: Any, *, k: int | None = None, bins: 
     P = predicted_probabilities(model, X)
     truth = _truth(called, Y, P.shape, "plot_reliability")
     labels = None if k is not None else called.as_matrix(model.predict(X), "plot_reliability")
-    found = reliability_of(truth, P, bins=bins, k=k, labels=labels)
+    found = reliability_table(truth, P, bins=bins, k=k, labels=labels)
     if not found.total:
         raise ValueError(
             "plot_reliability shows the labels that the model predicts, and it predicts none for "
@@ -324,6 +305,21 @@ def plot_tradeoff(model: Any, X: Any, Y: Any) -> Any:
 
 
 # ---- what is drawn ------------------------------------------------------------------------------
+
+
+def _add_labels(figure: Any, places: Array, names: Any, said: Any, marker: dict[str, Any]) -> None:
+    """Draw labels with their names, and what is said of each where it is pointed at."""
+    figure.add_scatter(
+        x=places[:, 0],
+        y=places[:, 1],
+        text=list(names),
+        hovertext=list(said),
+        mode="markers+text",
+        textposition="top center",
+        marker=marker,
+        hovertemplate="%{hovertext}<extra></extra>",
+        name="labels",
+    )
 
 
 def _label_scores(model: Any, X: Any, called: LabelNames, asked: str) -> Array:

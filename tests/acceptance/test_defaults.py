@@ -43,21 +43,3 @@ def test_defaults_on_embedded_data(name):
 def test_defaults_on_shared_data(name, shared_datasets):
     compact, ridge = mean_average_precision(load(name, data_home=shared_datasets))
     assert compact >= ridge - MARGIN, f"{name}: {compact:.4f} against {ridge:.4f}"
-
-
-@pytest.mark.slow
-def test_units_do_not_matter_on_real_data():
-    data = load("emotions")
-    X, Y = dense(data.X), dense(data.Y)
-    scores = CMLLClassifier().fit(X, Y).decision_function(X)
-    large = CMLLClassifier(alpha=1e6).fit(1000 * X, Y).decision_function(1000 * X)
-    np.testing.assert_allclose(large, scores, rtol=0, atol=1e-8)
-
-
-@pytest.mark.slow
-def test_sparse_and_dense_agree_on_real_data():
-    data = load("enron")
-    X, Y = sp.csr_array(dense(data.X)), sp.csr_array(dense(data.Y))
-    from_dense = CMLLClassifier().fit(X.toarray(), Y.toarray()).decision_function(X.toarray())
-    from_sparse = CMLLClassifier().fit(X, Y).decision_function(X)
-    np.testing.assert_allclose(from_sparse, from_dense, rtol=0, atol=1e-8)

@@ -103,10 +103,16 @@ def test_as_many_features_as_one_code_may_see():
     X, Y = stories(n_rows=60, n_labels=8)
     found = linear_models(X, Y, 25)
     # Four weights and their places, eight weights of the code, eight constants: 24.
-    assert [one.name for one in found] == ["1 code of 4 features", "4 weights"]
+    assert [one.name for one in found] == [
+        "compact model of 1 code of 4 features",
+        "linear model of 4 weights",
+    ]
     # With fewer features there are more codes, and only then are they tried.
     found = linear_models(X, Y, 60)[2:]
-    assert [one.name for one in found] == ["3 codes of 6 features", "21 weights"]
+    assert [one.name for one in found] == [
+        "compact model of 3 codes of 6 features",
+        "linear model of 21 weights",
+    ]
 
 
 def test_columns_of_unit_variance_have_no_units():
@@ -123,7 +129,7 @@ def test_columns_of_unit_variance_have_no_units():
 
 def test_all_numbers_allow_everything():
     X, Y = stories(n_rows=60, n_labels=8)
-    for numbers, name in ((263, "CMLL, 6 codes"), (264, "linear model")):
+    for numbers, name in ((263, "compact model of 6 codes (CMLL)"), (264, "linear model")):
         assert next(small_candidates(problem_of(X, Y, n_folds=3), numbers)).name == name
 
 

@@ -80,7 +80,7 @@ def test_it_looks_into_a_model_file(model_file, run, tmp_path):
     sizes = (1001, 53, model.n_parameters_, path.stat().st_size)
     assert tuple(record[key] for key in ("features", "labels", "n_parameters", "bytes")) == sizes
     assert record["first labels"] == list(load("enron").label_names[:5])
-    assert record["digests"] == "verified"
+    assert record["checksums"] == "verified"
     assert "CMLLClassifier" in run("doctor", path).out
     for place in (-1, -100, 30):
         content = bytearray(path.read_bytes())

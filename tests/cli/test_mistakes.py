@@ -132,22 +132,19 @@ MODELS = [
     (["explain", "e.model", "e.arff", "--label", "sadd"], "sad"),
     (["doctor", "cut.model"], "damaged|beginning of one"),
 ]
-MODEL_AND_MORE = "got the model t.model with other arguments. Write report MODEL DATA"
+NOT_BOTH = "needs a model file and DATA, .* Write report MODEL DATA, or report STORE"
 REPORTS = [
-    ([], r"STORE\.\.\. \| MODEL DATA"),
-    (["t.model"], "needs records .* and DATA.*" + MODEL_AND_MORE),
-    (["t.model", "t.csv", "odd.csv"], MODEL_AND_MORE),
-    (["t.model", "e.model"], MODEL_AND_MORE),
-    (["t.csv", "t.model"], MODEL_AND_MORE),
-    (["store", "t.model"], MODEL_AND_MORE),
-    (["t.csv"], "got t.csv: .*is none of them"),
-    (["empty.csv"], "got empty.csv: .*is none of them"),
-    (["changed.model", "t.csv"], "got changed.model: .*damaged"),
-    (["none.model", "t.csv"], "got none.model: there is no such file"),
-    (["store", "t.csv"], "got t.csv: "),
+    ([], r"MODEL DATA \| STORE\.\.\."),
+    *((words, NOT_BOTH) for words in (["t.model"], ["t.csv"], ["store", "t.csv"])),
+    (["t.model", "t.csv", "odd.csv"], NOT_BOTH),
+    (["none"], r"got none \(there is no file or folder none\)\. Write report MODEL DATA"),
+    (["t.model", "e.model"], "e.model"),
+    (["t.csv", "t.model"], "t.csv.*is none of them"),
+    (["changed.model", "t.csv"], "changed.model.*damaged"),
+    (["none.model", "t.csv"], "there is none at 'none.model'"),
     (["t.model", "t.csv", "--selection", "paper", "--no-times"],
      "--selection and --no-times can only be used with records.*leave them out"),
-    (["t.model", "t.csv", "--format", "csv"], "--format can only be used with records.*html"),
+    (["t.model", "t.csv", "--format", "csv"], "--format can only be used with records.*HTML"),
     (["store", "--text", "body"], "--text can only be used with the DATA of a model"),
     (
         ["store", "--tags", "a", "--labels", "2"],

@@ -56,7 +56,7 @@ def test_texts_and_tags(run, model, tmp_path):
     more = [(text, [*tags, "supper"] if "pasta" in tags else tags) for text, tags in NOTES]
     write_notes(tmp_path / "more.csv", more)
     output = run("report", "n.model", "more.csv")
-    assert output.err == "compactlearn: 1 tags that the model does not know were left out.\n"
+    assert output.err == "compactlearn: Tags that the model does not know were left out: 1.\n"
     assert output.out == "model-report.html\n"
     page = (tmp_path / "model-report.html").read_text(encoding="utf-8")
     assert page == model_report(model, TEXTS, TAGS, heading="CMLLClassifier on more")

@@ -237,7 +237,7 @@ def test_tags_that_the_model_does_not_know_are_counted(notes, run, tmp_path):
         load_model("n.model"), [*TEXTS, odd[0], bare[0]], [*TAGS, [], []]
     )
     err = run("evaluate", "n.model", "more.csv").err
-    assert "2 tags that the model does not know were left out. 1 rows have no other tags.\n" in err
+    assert "model does not know were left out: 2. Rows without other tags: 1.\n" in err
 
 
 def test_explanations_add_up_and_name_features(run, fitted):

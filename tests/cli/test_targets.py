@@ -1,6 +1,5 @@
 """Files that commands write: what is never replaced, and what is noticed before any work."""
 
-import json
 import os
 import stat
 
@@ -35,8 +34,6 @@ def place(made, tmp_path):
 WRITERS = {
     "fit": ("fit notes.csv --text body --tags topics --method cmll --output", ".model"),
     "predict": ("predict m.model notes.csv --format csv --output", ".csv"),
-    "evaluate": ("evaluate m.model notes.csv --output", ".txt"),
-    "explain": ("explain m.model notes.csv --output", ".txt"),
     "report": ("report m.model notes.csv --output", ".html"),
     "tune": ("tune t.csv --labels y --folds 2 --output", ".csv"),
     "convert": ("datasets convert t.csv --labels y", ".txt"),
@@ -76,8 +73,7 @@ def test_what_cannot_be_written_is_noticed_before_anything_is_read(name, target,
     """Nothing that the command reads is there: it has not come so far."""
     (place / "home").mkdir()
     (place / "notes.csv").unlink()
-    if name != "report":  # there the file decides which report it is
-        (place / "m.model").unlink()
+    (place / "m.model").unlink()
     ending = "" if target == "home" else WRITERS[name][1]
     message = run(*WRITERS[name][0].split(), target + ending, status=2).err
     assert message.startswith(("compactlearn: --output must", "compactlearn: DST must"))
@@ -105,17 +101,6 @@ def test_the_xml_file_of_an_arff_file_is_a_part_of_it(tmp_path, run):
 
 @pytest.mark.parametrize("ending", [".xlsx", ".csv.gz", ".pickle"])
 def test_no_ending_promises_another_format_than_is_written(ending, place, run):
-    for command in ("predict", "report", "evaluate", "explain"):
+    for command in ("predict", "report"):
         message = run(command, "m.model", "notes.csv", "-o", f"found{ending}", status=2).err
         assert "must name a file that ends in" in message
-
-
-@pytest.mark.parametrize("command", ["evaluate", "explain"])
-def test_what_is_written_is_what_would_be_printed(command, place, run):
-    words = [command, "m.model", "notes.csv"]
-    printed = run(*words).out
-    assert run(*words, "-o", "-").out == printed
-    assert run(*words, "-o", "output.txt").out == ""
-    assert (place / "output.txt").read_text() == printed
-    run(*words, "-o", "output.json")
-    assert json.loads((place / "output.json").read_text()) == json.loads(run(*words, "--json").out)

@@ -44,7 +44,7 @@ MODELS = {
     "POPClassifier": POPClassifier(threshold=0.3, random_state=0),
     "ShortlistClassifier": ShortlistClassifier(random_state=0),
     "C2AEClassifier": C2AEClassifier(4, threshold=0.45, **SMALL),
-    "ThresholdTuner": ThresholdTuner(POPClassifier(random_state=0), never_empty=True),
+    "ThresholdTuner": ThresholdTuner(POPClassifier(random_state=0)),
     "CMLLClassifierCV": CMLLClassifierCV(cv=2, alphas=(1.0, 10.0)),
     "GridSearchMoments": GridSearchMoments(
         CMLLClassifier(decoder="logistic"), {"alpha": [1.0, 9.0]}, cv=2

@@ -15,8 +15,6 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from compactlearn import KernelMap
@@ -90,17 +88,6 @@ def test_new_rows_against_training_rows(kernel):
     expected = literal_kernel(fitted, X_new, X)
     actual = fitted.transform(X_new) @ fitted.transform(X).T
     np.testing.assert_allclose(actual, expected, atol=1e-7 * np.abs(expected).max())
-
-
-@named_kernels
-def test_ridge_on_the_features_is_kernel_ridge(kernel):
-    X, y = make_rows(30, 5), np.random.default_rng(3).normal(size=30)
-    fitted = KernelMap(kernel).fit(X)
-    X_new = make_rows(9, 5, seed=1)
-    ridge = Ridge(alpha=0.5, fit_intercept=False).fit(fitted.transform(X), y)
-    dual = KernelRidge(alpha=0.5, kernel="precomputed").fit(literal_kernel(fitted, X, X), y)
-    expected = dual.predict(literal_kernel(fitted, X_new, X))
-    np.testing.assert_allclose(ridge.predict(fitted.transform(X_new)), expected, atol=1e-7)
 
 
 def test_large_offsets_cost_no_digits():
@@ -513,19 +500,6 @@ def test_same_seed_same_map(seed):
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
     other = KernelMap("rbf", 1.0, 6, "nystroem", random_state=8).fit(X)
     assert not np.allclose(other.transform(X), one.transform(X))
-
-
-@every_map
-def test_names_and_frames(estimator):
-    X = pd.DataFrame(make_rows(), columns=list("abcde"), index=[f"row {i}" for i in range(30)])
-    fitted = clone(estimator).set_params(random_state=0).set_output(transform="pandas").fit(X)
-    frame = fitted.transform(X)
-    names = [f"kernelmap{i}" for i in range(frame.shape[1])]
-    assert list(frame.columns) == list(fitted.get_feature_names_out()) == names
-    assert list(frame.index) == list(X.index)
-    assert list(fitted.feature_names_in_) == list("abcde")
-    plain = clone(estimator).set_params(random_state=0).fit(X.to_numpy()).transform(X.to_numpy())
-    np.testing.assert_array_equal(frame.to_numpy(), plain)
 
 
 @every_map

@@ -22,7 +22,6 @@ from compactlearn import (
     method,
 )
 from compactlearn._method_table import NOT_HERE
-from compactlearn.compact import PaperClassifier
 from tests.makers import maker
 
 EMBEDDINGS = {
@@ -70,7 +69,7 @@ def test_the_names_and_their_order():
 def test_each_name_is_its_embedding(name, protocol):
     model = method(name, protocol=protocol)
     assert type(embedding_of(model)) is EMBEDDINGS[base(name)]
-    assert type(model) is (PaperClassifier if protocol == "as printed" else CompactClassifier)
+    assert type(model) is CompactClassifier
     assert not hasattr(model, "embedding_")
     if name in KERNEL:
         assert repr(model.feature_map) == "KernelMap()"
@@ -244,7 +243,7 @@ def test_unknown_protocols(name, typed, meant):
         ("PLST", "n_label_component", "n_label_components"),
         ("CPLST", "rigde", "ridge"),
         ("ORI", "aplha", "alpha"),
-        ("MDDM", "variants", "variant"),
+        ("MDDM", "completions", "completion"),
         ("CMLL", "lable_ridge", "label_ridge"),
         ("k-FaIE", "gama", "gamma"),
     ],

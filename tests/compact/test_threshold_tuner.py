@@ -130,20 +130,6 @@ def test_top_k_of_the_mean_number_of_labels(labels, expected):
     assert not hasattr(tuner, "k_")
 
 
-def test_never_empty():
-    X, Y = make_data(seed=6)
-    options = {"strategy": "cardinality", "random_state": 0}
-    plain = ThresholdTuner(BASES["compact"], **options).fit(X, Y)
-    full = ThresholdTuner(BASES["compact"], never_empty=True, **options).fit(X, Y)
-    before, after = plain.predict(X), full.predict(X)
-    empty = ~before.any(axis=1)
-    assert 0 < empty.sum() < len(X)
-    np.testing.assert_array_equal(after[~empty], before[~empty])
-    assert (after[empty].sum(axis=1) == 1).all()
-    best = np.argmax(full.decision_function(X), axis=1)
-    np.testing.assert_array_equal(np.argmax(after[empty], axis=1), best[empty])
-
-
 def test_rare_labels_take_the_common_threshold():
     X, Y = make_data(seed=7)
     Y[:, 2] = 0
@@ -288,7 +274,6 @@ def test_a_vector_of_classes():
         ("strategy", "f2"),
         ("strategy", 0.3),
         ("k", 0),
-        ("never_empty", "yes"),
         ("min_positives", -1),
         ("response", "predict"),
         ("random_state", "seed"),

@@ -52,7 +52,6 @@ def kernel(**params):
 MODELS = {
     "linear": CMLLClassifier(),
     "logistic": CMLLClassifier(decoder="logistic", threshold="per-label"),
-    "learned": CMLLClassifier(decoder="learned", threshold="f1"),
     "wide": CMLLClassifier(completion="krylov"),
     "narrow": CMLLClassifier(n_feature_components=3),
     "moments": CMLLClassifier(solver="moments"),
@@ -60,7 +59,7 @@ MODELS = {
     "scaled": CMLLClassifier(scale=True),
     "features kept": CMLLClassifier(n_feature_components=None),
     "nothing embedded": CompactClassifier(Original()),
-    "nothing embedded, scaled": CompactClassifier(Original(), scale=True, decoder="learned"),
+    "nothing embedded, scaled": CompactClassifier(Original(), scale=True, decoder="logistic"),
     "label side": CompactClassifier(PLST(0.5)),
     "exact kernel": kernel(),
     "exact kernel, features kept": CompactClassifier(Original(), feature_map=KernelMap()),
@@ -190,7 +189,7 @@ def test_the_number_of_parameters_is_that_of_the_cheapest_order(fitted):
         P = model.embedding_.projection_
         return None if P is None else P.shape[1], model.embedding_.n_label_components_
 
-    for name in ("linear", "logistic", "learned", "wide", "narrow", "scaled", "features kept"):
+    for name in ("linear", "logistic", "wide", "narrow", "scaled", "features kept"):
         model = fitted(name)
         assert model.n_parameters_ == linear_parameters(D, M, *sizes(model)), name
         stored = sum(factor.size for factor in model.parts_.linear.factors)

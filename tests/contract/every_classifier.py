@@ -55,7 +55,6 @@ EVERY = (
     | {
         "CMLLClassifier": CMLLClassifier(),
         "logistic": CMLLClassifier(decoder="logistic"),
-        "learned": CMLLClassifier(decoder="learned"),
         "scaled": CMLLClassifier(scale=True),
         "kernel": CompactClassifier(CMLL(), feature_map=KernelMap()),
         "CMLLClassifierCV": CMLLClassifierCV(alphas=[1.0], cv=2, random_state=0),

@@ -184,25 +184,6 @@ def test_constant_feature_changes_no_score(model):
     np.testing.assert_allclose(other.decision_function(wide), plain.decision_function(X), atol=1e-8)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("shape", [(40, 7), (12, 20)], ids=["tall", "wide"])
-@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
-def test_mixing_one_needs_no_regular_covariance(solver, shape, container):
-    """X'HX is singular (a constant and a copied column, D above N): its range is enough."""
-    X, Y = make_data(*shape)
-    X = np.c_[X, X[:, 0], np.full(len(X), 2.0)]
-    embedding = MDDM(2, variant="subspace", mixing=1.0, solver=solver)
-    model = fit(CompactClassifier(embedding), container(X), container(Y))
-    P = model.embedding_.projection_
-    Xc = X - X.mean(axis=0)
-    assert np.isfinite(P).all()
-    np.testing.assert_allclose(P.T @ Xc.T @ Xc @ P, np.eye(2), atol=1e-7)
-    assert np.isfinite(model.decision_function(X)).all()
-    # A copied column adds no direction: eigenvalues are those without it and the constant.
-    plain = fit(embedding, X[:, : shape[1]], Y)
-    np.testing.assert_allclose(model.embedding_.eigenvalues_, plain.eigenvalues_, rtol=1e-7)
-
-
 @every_model
 def test_duplicated_rows_and_features(model):
     X, Y = make_data()

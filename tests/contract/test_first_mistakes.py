@@ -207,24 +207,7 @@ def test_numbers_that_are_no_classes(model):
 @every_model
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array, pd.DataFrame])
 def test_swapped_features_and_labels(model, container):
-    last = refused(model, container(Y), (container(X),), "swapped", "0 or 1", "X first")
-    assert "nothing but 0 and 1" in last
-
-
-def test_a_tuner_sees_the_swap_too():
-    refused(ThresholdTuner(CMLLClassifier()), Y, (X,), "swapped")
-
-
-@every_model
-@pytest.mark.parametrize("labels", [2 * Y - 1, Y + (np.arange(5) == 2), Y / 2])
-def test_binary_features_with_other_labels_are_no_swap(model, labels):
-    last = refused(model, (X > 0).astype(float), (labels,), "must be 0 or 1")
-    assert "swapped" not in last
-
-
-@every_model
-def test_real_features_with_real_labels_are_no_swap(model):
-    assert "swapped" not in refused(model, X, (X,), "must be 0 or 1")
+    refused(model, container(Y), (container(X),), "must be 0 or 1", "swapped pass X first")
 
 
 @pytest.mark.parametrize("model", [CMLL(), POPClassifier()])

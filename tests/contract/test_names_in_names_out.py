@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 
 import compactlearn
 from compactlearn import (
-    PLST,
     AutoCompactClassifier,
     C2AEClassifier,
     CMLLClassifier,
@@ -368,18 +367,6 @@ def test_parts_with_names_after_columns_without():
     model = CMLLClassifier().partial_fit(X, MATRIX)
     with Unchanged(model, X), pytest.raises(ValueError, match=r"columns without names"):
         model.partial_fit(X, LISTS)
-
-
-def test_codes_of_names():
-    by_matrix, by_name = PLST(3).fit(X, MATRIX), PLST(3).fit(X, LISTS)
-    np.testing.assert_array_equal(by_name.encode(LISTS), by_matrix.encode(MATRIX))
-    np.testing.assert_array_equal(by_name.encode([["jazz"]]), by_matrix.encode(_only("jazz")))
-    with pytest.raises(ValueError, match=r"columns without names"):
-        by_matrix.encode(LISTS)
-
-
-def _only(name):
-    return np.array([[int(one == name) for one in SORTED]])
 
 
 # --- scikit-learn's tools ------------------------------------------------------------------------

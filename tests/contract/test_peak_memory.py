@@ -114,7 +114,6 @@ def test_estimates_are_near_the_peak(route, measured):
     [
         "CMLLClassifier()",
         "CMLLClassifier(threshold='f1')",
-        "CMLLClassifier(decoder='learned')",
         "CMLLClassifierCV(alphas=[1.0, 10.0], n_label_components=(0.5,), decoders=('linear',))",
     ],
 )

@@ -80,8 +80,6 @@ METHOD_DEFAULTS = {
     },
     MDDM: {
         "n_feature_components": "auto",
-        "variant": "projection",
-        "mixing": 0.5,
         "completion": "none",
         "solver": "auto",
         "random_state": None,
@@ -133,7 +131,7 @@ ESTIMATORS = [
     Original(),
     *(cls() for cls in METHODS.values()),
     *(CompactClassifier(cls()) for cls in METHODS.values()),
-    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1), bias="none"),
+    PaperClassifier(CPLST(3, offset="none"), feature_map=KernelMap(gamma=0.1)),
     CompactClassifier(FaIE(3, offset="none"), regressor=Ridge(), scale=True),
     MDDM(0.9, completion="random", random_state=3),
 ]
@@ -275,17 +273,6 @@ def test_fitted_names_of_the_other_methods(cls):
         assert model.n_feature_components_ == 7
 
 
-@pytest.mark.parametrize("cls", [PLST, CPLST, DMLR, Original, FaIE, MDDM, CMLL])
-def test_which_methods_encode(cls):
-    """Codes of new labels exist where a linear encoder does; there they are the codes of fit."""
-    X, Y = make_data()
-    model = cls().fit(X, Y)
-    assert hasattr(model, "encode") == (cls in (PLST, CPLST, DMLR, Original))
-    if hasattr(model, "encode"):
-        codes = model.codes_ if isinstance(model.codes_, np.ndarray) else model.codes_.toarray()
-        np.testing.assert_allclose(model.encode(Y), codes, atol=1e-12)
-
-
 @pytest.mark.parametrize("shape", [(40, 7), (12, 20)], ids=["tall", "wide"])
 def test_coefficients_of_an_exact_kernel_are_one_per_row(shape):
     """projection_ is then R (N, d)."""
@@ -358,7 +345,7 @@ def test_documented_attributes_are_the_fitted_ones(cls):
     fitted = [cls().fit(X, Y)]
     if issubclass(cls, CompactClassifier):  # some attributes exist only with their parameter
         fitted += [cls(scale=True).fit(X, Y), cls(feature_map=StandardScaler()).fit(X, Y)]
-        fitted += [cls(decoder="learned").fit(X, Y), cls().fit_blocks([(X, Y)])]
+        fitted += [cls(decoder="logistic").fit(X, Y), cls().fit_blocks([(X, Y)])]
     if cls is CompactClassifier:
         fitted += [cls(label_noise=(0.01, 0.01)).fit(X, Y)]
     if hasattr(cls, "compress"):
@@ -413,7 +400,6 @@ def test_refit_forgets(estimator):
         {},
         {"n_feature_components": 2, "n_label_components": 4},
         {"n_feature_components": 6, "n_label_components": 2, "completion": "random"},
-        {"solver": "alternating", "n_label_components": 3},
         {"solver": "krylov", "n_label_components": 3},
     ],
     ids=repr,

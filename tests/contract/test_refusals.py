@@ -25,7 +25,6 @@ from compactlearn import (
     Moments,
     Original,
 )
-from compactlearn.compact import PaperClassifier
 from tests.makers import make_data
 
 from .state import Unchanged
@@ -205,7 +204,6 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     ((CMLL,), "max_iter", "an integer >= 1", [0, -3], {}),
     ((CMLL,), "tol", NUMBER, [-1e-3], {}),
     ((CPLST, FaIE), "ridge", f"{NUMBER} or 'shared'", NO_NUMBERS, {"shraed": "shared"}),
-    ((MDDM,), "mixing", f"{NUMBER} and <= 1", [*NO_NUMBERS, 1.5, -1e-9], {}),
     (LEARNERS, "alpha", NUMBER + " or 'auto'", NO_NUMBERS, {}),
     (
         (CMLL, *LABEL_SIDE),
@@ -213,13 +211,6 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
         "'mean' or 'none'",
         [None, 1],
         {"mena": "mean", "non": "none"},
-    ),
-    (
-        (MDDM,),
-        "variant",
-        "'projection' or 'subspace'",
-        [None, 1],
-        {"projecton": "projection", "subspce": "subspace"},
     ),
     (
         (*OURS, MDDM),
@@ -238,18 +229,11 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     (
         OURS,
         "solver",
-        "'auto', 'closed', 'alternating', 'moments', 'dual', 'krylov' or 'randomized'",
+        "'auto', 'moments', 'dual', 'krylov' or 'randomized'",
         [None],
-        {"alternatin": "alternating", "close": "closed"},
+        {"randomised": "randomized"},
     ),
-    (LEARNERS, "decoder", "'linear', 'learned' or 'logistic'", [None], {"liner": "linear"}),
-    (
-        (PaperClassifier,),
-        "bias",
-        "'free' or 'none'",
-        [None, 1, True],
-        {"fre": "free"},
-    ),
+    (LEARNERS, "decoder", "'linear' or 'logistic'", [None], {"liner": "linear"}),
     (
         LEARNERS,
         "threshold",
@@ -295,12 +279,6 @@ def test_bad_parameters(cls, name, value, said):
     if cls in (CMLL, MDDM, *LABEL_SIDE):  # as part of a classifier too
         model = CompactClassifier(cls()).fit(X, Y)
         refused(model.set_params(**{f"embedding__{name}": value}), said, X, Y)
-
-
-@pytest.mark.parametrize("completion", ["variance", "random"])
-def test_only_projections_are_completed(completion):
-    model = MDDM().fit(X, Y).set_params(variant="subspace", completion=completion)
-    refused(model, f"completion='{completion}' fills up orthonormal directions, and variant=", X, Y)
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("rfb", "rbf"), ("polynomal", "poly")])

@@ -40,9 +40,8 @@ CLASSIFIERS = [
     CompactClassifier(CPLST()),
     CompactClassifier(DMLR()),
     CompactClassifier(FaIE()),
-    PaperClassifier(FaIE(offset="none"), bias="none"),
+    PaperClassifier(FaIE(offset="none")),
     CompactClassifier(MDDM()),
-    CompactClassifier(MDDM(variant="subspace")),
     CompactClassifier(MDDM(), regressor=Ridge(alpha=0.5)),
     CompactClassifier(feature_map=KernelMap()),
     CompactClassifier(Original(), feature_map=KernelMap(kernel="linear")),
@@ -62,7 +61,6 @@ TRANSFORMERS = [
     DMLR(),
     FaIE(),
     MDDM(),
-    MDDM(variant="subspace"),
 ]
 
 

@@ -24,7 +24,7 @@ Y = (X @ rng.normal(size=(5, 4)) > 0).astype(int)
 
 MISSING = {
     "linear": (CMLLClassifier(), "predict_proba", "decoder='logistic'"),
-    "learned": (CMLLClassifier(decoder="learned"), "partial_fit", "decoder='linear'"),
+    "logistic": (CMLLClassifier(decoder="logistic"), "partial_fit", "decoder='linear'"),
     "foreign": (CompactClassifier(regressor=Ridge()), "fit_moments", "got regressor=Ridge()"),
     "tuned": (CMLLClassifier(threshold="f1"), "partial_fit", "use fit"),
     "margins": (POPClassifier(LinearSVC()), "predict_proba", "use decision_function"),

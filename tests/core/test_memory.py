@@ -14,7 +14,6 @@ def system(tmp_path, monkeypatch):
     """A function that writes files of an invented /proc and /sys/fs/cgroup."""
     monkeypatch.setattr(memory, "_PROC", tmp_path / "proc")
     monkeypatch.setattr(memory, "_CGROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(memory, "_sysconf_rooms", lambda: iter(()))
 
     def write(files: dict[str, object]) -> None:
         for name, content in files.items():

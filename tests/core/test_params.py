@@ -90,11 +90,6 @@ def test_a_refusal_names_owner_parameter_bound_value_and_remedy():
         check_parameters(Owner(m=0), {"m": [Integer(1), Choice("auto"), Nothing()]})
 
 
-def test_a_misspelt_choice_is_answered_with_the_nearest():
-    with pytest.raises(ValueError, match=r"got 'Alternate'.*Did you mean 'alternating'\?"):
-        check_parameters(Owner(s="Alternate"), {"s": [Integer(), Choice("auto", "alternating")]})
-
-
 def test_a_large_value_does_not_bury_the_sentence():
     with pytest.raises(ValueError, match=r"\.\.\. \(ndarray\)\. Set s") as caught:
         check_parameters(Owner(s=np.zeros((50, 50))), {"s": [Real(0)]})

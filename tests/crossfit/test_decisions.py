@@ -24,14 +24,12 @@ from compactlearn.crossfit import _plan as plan
 from compactlearn.crossfit import _scores as scores_module
 from compactlearn.crossfit._cross_fit import CrossFit
 from compactlearn.crossfit._plan import N_HELD_OUT
-from compactlearn.decoding._learned import choose_share, learn_from_rows
 from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.decoding._thresholds import tune
 from tests.makers import maker
 
-DECODERS = ["linear", "learned", "logistic"]
-LEARNT = ["learned", "logistic"]
+DECODERS = ["linear", "logistic"]
 TUNED = ["f1", "per-label", "cardinality"]
 
 
@@ -44,7 +42,7 @@ def log_odds(p):
 
 @parametrize_with_checks(
     [
-        CMLLClassifier(decoder="learned", threshold="per-label"),
+        CMLLClassifier(threshold="per-label"),
         CompactClassifier(Original(), decoder="logistic"),
     ]
 )
@@ -65,7 +63,7 @@ MODELS = {
     "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),
     "neighbours": CompactClassifier(Original(), regressor=KNeighborsRegressor()),
     "scaled": CMLLClassifier(4, 3, scale=True),
-    "no intercept": PaperClassifier(Original(), bias="none"),
+    "no intercept": PaperClassifier(Original()),
 }
 every_model = pytest.mark.parametrize("name", MODELS)
 
@@ -99,24 +97,6 @@ def test_labels_strictly_above_the_threshold_are_predicted(name, decoder, thresh
         assert model.decoding_.penalty > 0
 
 
-@pytest.fixture
-def cross_fit_of(monkeypatch):
-    seen = []
-
-    class Kept(CrossFit):
-        def __init__(self, *args, **options):
-            super().__init__(*args, **options)
-            seen.append(self)
-
-    monkeypatch.setattr(decisions, "CrossFit", Kept)
-
-    def fit(model, X, Y, **options):
-        model.fit(X, Y, **options)
-        return seen[-1]
-
-    return fit
-
-
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 @pytest.mark.parametrize("threshold", TUNED)
 @pytest.mark.parametrize("decoder", DECODERS)
@@ -134,31 +114,26 @@ def test_decoder_and_threshold_come_from_out_of_fold_codes(
     else:
         folds = list(cross_fit.held_out_folds())
         judges = folds[:N_HELD_OUT]
-        if decoder == "learned":
-            strength = choose_share(judges)
-            learn = learn_from_rows
-        else:
-            strength, learn = choose_penalty(judges), learn_logistic_decoder
-        whole = learn(cross_fit.data(), strength)
+        penalty = choose_penalty(judges)
+        whole = learn_logistic_decoder(cross_fit.data(), penalty)
         assert model.decoding_.penalty == pytest.approx(whole.penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         np.testing.assert_allclose(model.decoding_.intercept, whole.intercept, atol=1e-8)
         S = np.empty(Y.shape)
         for part in folds:
-            other = learn(part.train, strength)
+            other = learn_logistic_decoder(part.train, penalty)
             S[part.rows] = part.codes @ other.coefficients + other.intercept
     expected = tune(threshold, lambda labels: S[:, labels], sp.csr_array(Y.astype(float)), w)
     np.testing.assert_allclose(model.threshold_, expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("threshold", [0.5, *TUNED])
-@pytest.mark.parametrize("decoder", LEARNT)
 @pytest.mark.parametrize("name", ["CMLL", "Original", "kernel"])
-def test_weights_are_repetitions(name, decoder, threshold):
+def test_weights_are_repetitions(name, threshold):
     X, Y = make_data(50, seed=3)
     w = np.random.default_rng(3).integers(1, 4, size=50)
-    once = made(name, decoder=decoder, threshold=threshold).fit(X, Y, w)
-    again = made(name, decoder=decoder, threshold=threshold)
+    once = made(name, decoder="logistic", threshold=threshold).fit(X, Y, w)
+    again = made(name, decoder="logistic", threshold=threshold)
     again.fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
     # gamma="distance" of a kernel reads weights as repetitions too
     np.testing.assert_allclose(
@@ -377,16 +352,12 @@ def test_large_problems_have_few_folds(name, decoder, threshold, cross_fit_of):
         S = cross_fit.scores(count).columns(slice(0, 5))
     else:
         folds = list(cross_fit.held_out_folds(count))
-        if decoder == "learned":
-            strength = choose_share(folds[:1])
-            learn = learn_from_rows
-        else:
-            strength, learn = choose_penalty_at_size(folds[:1]), learn_at_size
-        whole = learn(cross_fit.data(), strength)
+        penalty = choose_penalty_at_size(folds[:1])
+        whole = learn_at_size(cross_fit.data(), penalty)
         np.testing.assert_allclose(model.decoding_.coefficients, whole.coefficients, atol=1e-8)
         S = np.empty(Y.shape)
         for part in folds:
-            other = learn(part.train, strength)
+            other = learn_at_size(part.train, penalty)
             S[part.rows] = part.codes @ other.coefficients + other.intercept
         S = S[rows]
     how = "f1" if threshold == "auto" else threshold

@@ -118,7 +118,7 @@ class WantsDense(RegressorMixin, BaseEstimator):
         return tags
 
 
-@pytest.mark.parametrize("params", [{"threshold": "f1"}, {"decoder": "learned"}], ids=str)
+@pytest.mark.parametrize("params", [{"threshold": "f1"}, {"decoder": "logistic"}], ids=str)
 def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
     """A dense X of mostly zeros is compressed internally; the regressor still gets dense rows."""
     X, Y = make_data(60)
@@ -129,7 +129,7 @@ def test_a_learner_on_all_features_sees_them_in_the_form_they_came(params):
     np.testing.assert_allclose(dense.threshold_, either.threshold_)
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 def test_tuning_asks_for_a_few_labels_at_a_time(decoder, monkeypatch):
     """No matrix of all rows and labels is formed: the widest is a block."""
     X, Y = make_data(60, n_labels=12)
@@ -156,5 +156,5 @@ def test_logistic_regressions_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr(
         memory, "require_memory", lambda *args, **options: real(*args, **(options | {"free": 10}))
     )
-    with pytest.raises(MemoryError, match=r"4 labels on 60 rows.*decoder='learned'"):
+    with pytest.raises(MemoryError, match=r"4 labels on 60 rows.*decoder='linear'"):
         learn_logistic_decoder(decoder_data(X, Y), 1.0)

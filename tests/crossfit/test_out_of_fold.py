@@ -35,6 +35,7 @@ from compactlearn import (
 from compactlearn.auto import _trials as trials
 from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import AS_THEY_ARE
+from compactlearn.compact._pruned import KeptFeatures, KeptWeights
 from compactlearn.core._seeds import seeded
 from compactlearn.crossfit import _decoder_fitter as decoder_fitter
 from compactlearn.crossfit import _plan as plan
@@ -46,9 +47,9 @@ from compactlearn.crossfit._together import held_out_together, row_hashes
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _cmll_cv as cmll_cv
 from compactlearn.model_selection import _crossval as crossval
+from compactlearn.shortlist._fitting import FoldFit, held_out_folds
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit, held_out_folds
-from compactlearn.shortlist._training import TrainingRows
+from compactlearn.shortlist._rows import ShortlistRows
 from tests.makers import labelled
 
 N_LABELS = 5
@@ -57,6 +58,7 @@ X = labelled(40, 6, N_LABELS, 30, scale=True)[0][COPY_OF]
 Y = labelled(COPY_OF.size, 6, N_LABELS, 31, scale=True, share=0.65)[1]  # copies differ in labels
 NOISE = np.random.default_rng(3).normal(size=X.shape)
 SPARSE = sp.csr_array(np.where(np.abs(X) > 0.3, X, 0.0))
+ROWS = {"dense": (X, None), "sparse": (SPARSE, None), "groups": (X + 1e-3 * NOISE, COPY_OF)}
 
 
 def with_other_labels(Y, rows):
@@ -88,8 +90,7 @@ def assert_out_of_fold(run, labels=Y, copies=COPY_OF):
 
 @pytest.fixture(autouse=True)
 def fixed_strength(monkeypatch):
-    """Fix the strength of decoders, which is selected by all rows."""
-    monkeypatch.setattr(decoder_fitter, "choose_share", lambda parts: 0.1)
+    """Fix the penalty of decoders, which is selected by all rows."""
     monkeypatch.setattr(decoder_fitter, "choose_penalty", lambda parts: 3.0)
     monkeypatch.setattr(decoder_fitter, "choose_penalty_at_size", lambda parts: 3.0)
 
@@ -121,7 +122,7 @@ COMPACT = {
 }
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
 def test_decoders_and_thresholds(name, decoder):
     fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
@@ -135,7 +136,7 @@ def test_decoders_and_thresholds(name, decoder):
 
 
 @pytest.mark.parametrize("enough", [2, 20], ids=["half a fold judges", "a fold judges"])
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("threshold", ["per-label", "f1"])
 def test_large_problems(threshold, decoder, enough, monkeypatch):
     """Three folds, of which one or two are scored, and logistic regressions for large problems."""
@@ -151,7 +152,7 @@ def test_large_problems(threshold, decoder, enough, monkeypatch):
     assert_out_of_fold(run)
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("name", COMPACT)
 def test_unknown_labels(name, decoder):
     """They are completed from the rows of the other folds alone."""
@@ -163,15 +164,26 @@ def test_unknown_labels(name, decoder):
         found = model.fit_scored(X, np.where(unknown, np.nan, Y))
         return by_fold(found.rows, found.columns(slice(0, N_LABELS)), fold)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(decoder_fitter, "choose_known_share", lambda parts: 0.1)
-        assert_out_of_fold(run)
+    assert_out_of_fold(run)
+
+
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
+def test_corrected_labels(decoder):
+    """Labels are corrected by rates that are given; the scores are those that "auto" reads, too."""
+    fold = np.unique(row_hashes(X), return_inverse=True)[1] % N_FOLDS
+
+    def run(Y):
+        model = CompactClassifier(CMLL(4, 3), label_noise=(0.05, 0.1), decoder=decoder)
+        found = model.set_params(threshold="f1").fit_scored(X, Y)
+        return by_fold(found.rows, found.columns(slice(0, N_LABELS)), fold)
+
+    assert_out_of_fold(run)
 
 
 @pytest.mark.parametrize("embedding", [Original(), CMLL(None, 3)], ids=repr)
 def test_leave_one_out(embedding):
     """The closed form subtracts a row and its copies from all rows, up to rounding."""
-    model = CompactClassifier(embedding, decoder="learned", threshold="f1")
+    model = CompactClassifier(embedding, decoder="logistic", threshold="f1")
     own = COPY_OF == COPY_OF[7]
 
     def run(Y):
@@ -182,7 +194,7 @@ def test_leave_one_out(embedding):
     assert np.abs(again[~own] - first[~own]).max() > 1e-4
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
 def test_held_out_samples_of_streams(solver, decoder, tuned_on):
     """Without a learnt decoder all held-out rows are one fold; with one, every other run is."""
@@ -211,15 +223,15 @@ def test_held_out_samples_of_streams(solver, decoder, tuned_on):
 # --- thresholds of any classifier ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rows", [X, SPARSE], ids=["dense", "sparse"])
-def test_threshold_tuner(rows, tuned_on):
+@pytest.mark.parametrize(("rows", "groups"), ROWS.values(), ids=ROWS.keys())
+def test_threshold_tuner(rows, groups, tuned_on):
     fold = np.empty(len(Y), dtype=int)
-    for k, (_, test) in enumerate(shuffled_splits(held_out_together(rows), 4, seeded(0))):
+    for k, (_, test) in enumerate(shuffled_splits(held_out_together(rows, groups), 4, seeded(0))):
         fold[test] = k
 
     def run(Y):
         base = OneVsRestClassifier(LogisticRegression())
-        ThresholdTuner(base, cv=4, random_state=0).fit(rows, Y)
+        ThresholdTuner(base, cv=4, random_state=0).fit(rows, Y, groups=groups)
         return by_fold(tuned_on[-1].rows, tuned_on[-1].columns(slice(0, N_LABELS)), fold)
 
     assert_out_of_fold(run)
@@ -235,7 +247,7 @@ SEARCHES = {
         CMLLClassifier(feature_map=KernelMap(gamma=0.1)), GRID, cv=4, refit=False
     ),
     "single fits": GridSearchMoments(
-        CMLLClassifier(decoder="learned"), GRID, cv=4, refit=False, scoring="micro_f1"
+        CMLLClassifier(decoder="logistic"), GRID, cv=4, refit=False, scoring="micro_f1"
     ),
     "CMLLClassifierCV": CMLLClassifierCV(
         alphas=[0.1, 10.0], decoders=("linear",), racing=False, cv=4, refit=False
@@ -266,9 +278,6 @@ def judged(monkeypatch):
 
     monkeypatch.setattr(crossval, "FoldJudge", Recorded)
     return seen
-
-
-ROWS = {"dense": (X, None), "sparse": (SPARSE, None), "groups": (X + 1e-3 * NOISE, COPY_OF)}
 
 
 @pytest.mark.parametrize(("rows", "groups"), ROWS.values(), ids=ROWS.keys())
@@ -311,7 +320,7 @@ def test_shortlist():
     def run(Y):
         parts = []
         for own in inside[:2]:
-            data = TrainingRows(rows, sp.csr_array(Y), copies=row_hashes(rows))
+            data = ShortlistRows(rows, sp.csr_array(Y), copies=row_hashes(rows))
             fold = FoldFit.of(data, sparse_rows(rows, unit=True), own, settings, seeded(1))
             found = fold.held_out(fold.problems.solve(1.0, ~own), 1.0)
             dense = np.zeros((own.sum(), 12, found.inputs.shape[1]))
@@ -334,6 +343,10 @@ TRIALS = {
     "by folds": lambda problem: trials.try_by_folds(
         problem, "by folds", OneVsRestClassifier(LogisticRegression())
     ),
+    "kept features": lambda problem: trials.try_by_folds(
+        problem, "kept features", KeptFeatures(CMLLClassifier(2, 2, threshold=0.5), 3)
+    ),
+    "kept weights": lambda problem: trials.try_by_folds(problem, "weights", KeptWeights(12)),
 }
 
 
@@ -363,7 +376,7 @@ def test_trees():
         scores = forest.fit_scored(X, sp.csr_array(Y), None)
         return (expit(scores) * (n_trees + 1.0) - forest.frequency_) / n_trees
 
-    own = COPY_OF == COPY_OF[3]
+    own = COPY_OF == 0  # one of the rows that are there twice
     first, again = run(Y), run(with_other_labels(Y, own))
     np.testing.assert_allclose(again[own], first[own], atol=1e-9)
     assert np.nanmax(np.abs(again[~own] - first[~own])) > 1e-3

@@ -1,10 +1,11 @@
+import pickle
 import re
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from compactlearn.datasets import Dataset, load, statistics
+from compactlearn.datasets import DataFileError, Dataset
 
 X = np.arange(12.0).reshape(4, 3)
 Y = np.array([[1, 0], [0, 0], [1, 0], [1, 1]])
@@ -32,11 +33,6 @@ def test_split_is_the_customary_one():
         Dataset(X, Y, name="toy").split()
 
 
-def test_it_is_frozen():
-    with pytest.raises(AttributeError):
-        Dataset(X, Y).X = Y
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -51,34 +47,6 @@ def test_refusals(given, message):
         Dataset(**{"X": X, "Y": Y, **given})
 
 
-# ---- statistics ----------------------------------------------------------------------------------
-
-LABELS = np.array([[1, 0, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0], [1, 0, 0, 0]])
-FEATURES = np.array([[1.0, 0.0], [0.0, 0.0], [2.0, 3.0], [0.0, 4.0]])
-
-
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_statistics_by_hand(form):
-    counted = statistics(Dataset(form(FEATURES), form(LABELS)))
-    assert (counted.n_samples, counted.n_features, counted.n_labels) == (4, 2, 4)
-    assert counted.cardinality == 5 / 4
-    assert counted.density == 5 / 16
-    assert counted.n_label_sets == 3
-    assert counted.n_unlabelled == 1
-    assert counted.n_absent_labels == 2
-    assert (counted.mean_imbalance, counted.max_imbalance) == (1.25, 1.5)
-    assert counted.imbalance_variation == pytest.approx(np.std([1, 1.5], ddof=1) / 1.25)
-    assert counted.feature_share == 0.5
-
-
-def test_no_label_at_all():
-    counted = statistics(Dataset(FEATURES, np.zeros_like(LABELS)))
-    assert counted.cardinality == 0
-    assert counted.n_unlabelled == 4
-    assert np.isnan(counted.mean_imbalance)
-
-
-def test_enron():
-    counted = statistics(load("enron"))
-    assert (counted.n_samples, counted.n_label_sets) == (1702, 753)
-    assert counted.as_dict()["n_labels"] == 53
+def test_the_error_of_a_file_survives_pickling():
+    error = pickle.loads(pickle.dumps(DataFileError("a.csv", "it is empty.", line=3)))
+    assert (str(error), error.path, error.line) == ("a.csv, line 3: it is empty.", "a.csv", 3)

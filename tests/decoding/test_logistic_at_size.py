@@ -80,7 +80,7 @@ def test_a_sample_of_the_rows_is_nearly_as_good_as_all():
     )
     every = np.arange(12)
     large = logistic_at_size.LargeProblem.of(train)
-    drawn = large.block(every, large.prior(every))
+    drawn = large.sampled(every, large.prior(every))
     assert len(drawn.Z) < 0.5 * rows.size  # the sample is one
     new, truth = data.codes[40_000:], data.labels[40_000:].toarray()
     plain = loss(learn_logistic_decoder(train, 10.0), new, truth)

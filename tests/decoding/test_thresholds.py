@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from compactlearn.decoding import _thresholds as thresholds
-from compactlearn.decoding._thresholds import STRATEGIES, tune, with_best_label
+from compactlearn.decoding._thresholds import STRATEGIES, tune
 
 modest = settings(
     max_examples=60,
@@ -178,12 +178,3 @@ def test_no_positives_at_all_predict_nothing(strategy):
     t = tuned(strategy, S, np.zeros((9, 3)), min_positives=5)
     assert not (S > t).any()
     assert np.isfinite(t).all()
-
-
-def test_with_best_label():
-    S = np.array([[0.1, 0.3, 0.2], [0.9, 0.1, 0.8], [-5.0, -7.0, -6.0]])
-    labels = np.array([[0, 0, 0], [1, 0, 1], [0, 0, 0]])
-    found = with_best_label(labels, S)
-    np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 1], [1, 0, 0]])
-    assert not labels[0].any()  # the given labels are left alone
-    assert found.dtype == labels.dtype

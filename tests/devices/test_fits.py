@@ -47,9 +47,8 @@ CLASSIFIERS = [
     CMLLClassifier(n_feature_components=2, n_label_components=4, completion="variance"),
     CMLLClassifier(scale=True, alpha=0.0),
     PaperClassifier(),
-    CMLLClassifier(decoder="learned"),
     CMLLClassifier(decoder="logistic", threshold="per-label"),
-    CompactClassifier(Original(), decoder="learned", threshold="cardinality"),
+    CompactClassifier(Original(), decoder="logistic", threshold="cardinality"),
     *(
         CompactClassifier(CMLL(), feature_map=KernelMap(kernel))
         for kernel in ("rbf", "linear", "poly", "cosine")

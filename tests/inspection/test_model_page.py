@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_page import model_page, says
 from compactlearn.metrics._reliability import ReliabilityTable
 from tests.browsing import complaints, open_afresh, open_browser, requests
@@ -40,7 +40,10 @@ FACTS = ModelFacts(
         Misjudged(7, "boats", True, 2.5, ("ship",), ("bread",), "a ship of <bread>"),
         Misjudged(9, "harbours", False, -1.25),
     ),
-    (Tried("CMLL", 100, 0.7, 0.01, True), Tried("forest", 5000, 0.6, None, False)),
+    tuple(
+        {"name": name, "score": score, "deviation": deviation, "n_parameters": n}
+        for name, score, deviation, n in [("CMLL", 0.7, 0.01, 100), ("forest", 0.6, None, 5000)]
+    ),
     "average_precision",
     {
         "predicted labels": in_bins({1: (90, 9.0, 11), 9: (10, 9.0, 8)}),
@@ -59,17 +62,17 @@ def test_the_page_shows_its_values():
     assert model_page(FACTS) == page
     text = text_of(page[page.index("<body>") :])
     for said in (
-        "judged on 100 rows that were held out. It keeps 28,511 parameters.",
+        "evaluated on 100 rows. It has 28,511 parameters.",
         "0.7123",
         "2.50 MB",
         "boats 40 20 0.33 0.50 0.25 ship, sea harbours",
         "harbours 3 0 0.00 0.00 boats",
-        "boats given, and not there 7 +2.500 ship bread a ship of &lt;bread&gt;",
-        "harbours there, and not given 9 -1.250",
+        "boats predicted, but wrong 7 +2.500 ship bread a ship of &lt;bread&gt;",
+        "harbours missed 9 -1.250",
         "over at most 30 rows that have it",
         "decoder &#x27;logistic&#x27;",
-        "forest: 0.600, 5,000 parameters",
-        "predicted labels: probability 0.900, precision 0.800, of 10",
+        "CMLL 0.7000 0.0100 100",
+        "forest 0.6000 5,000",
         "predicted labels all 100 0.180 0.190 -0.010",
         "predicted labels 0.90 to 1.00 10 0.900 0.800 +0.100",
         "first label of each row 0.50 to 0.60 8 0.550 0.500 +0.050",
@@ -84,23 +87,25 @@ def test_the_most_frequent_label_comes_first():
 
 def test_sentences():
     assert says(FACTS) == [
-        "In 75 % of the rows the label that the model ranks first is there.",
-        "Of the labels that it gives, 69 % are right, and it finds 40 % of those that are there.",
-        "1 of the 3 labels that occur in these rows are never given.",
+        "In 75 % of the rows the label with the highest score is correct.",
+        "69 % of the predicted labels are correct, and 40 % of the true labels are predicted.",
+        "1 of the 3 labels that occur in these rows are never predicted.",
     ]
     many = tuple(LabelFacts(f"label {k}", 20, 20, k) for k in range(8))
     sentences = says(replace(FACTS, labels=many))
     assert (
-        "Of the labels in 10 rows or more it knows best label 7, label 6 and label 5, and least "
-        "label 0, label 1 and label 2." in sentences
+        "Among the labels of 10 rows or more, F1 is highest for label 7, label 6 and label 5, and "
+        "lowest for label 0, label 1 and label 2." in sentences
     )
     for hits, word in ((40, "high"), (95, "low"), (70, "")):
         bins = in_bins({4: (40, 18.0, 0), 9: (60, 57.0, hits)})
         sentences = says(replace(FACTS, suggested={"predicted labels": bins}))
-        sentence = f"Its probabilities are too {word}: the predicted labels have a mean probability"
+        sentence = f"The probabilities are too {word}: the predicted labels have a mean probability"
         assert any(one.startswith(sentence) for one in sentences) == bool(word)
     silent = tuple(replace(label, n_given=0, n_right=0) for label in LABELS)
-    assert "It gives no label to any of these rows" in " ".join(says(replace(FACTS, labels=silent)))
+    assert "No label is predicted for any of these rows" in " ".join(
+        says(replace(FACTS, labels=silent))
+    )
 
 
 def test_what_there_is_nothing_to_say_about_is_left_out():
@@ -117,13 +122,13 @@ def test_what_there_is_nothing_to_say_about_is_left_out():
     )
     page = model_page(bare)
     for absent in (
-        "Mistakes",
+        "errors",
         "Settings",
-        "Figures",
+        "Models that were tried",
         "Probabilities",
         "Similar labels",
         "MB",
-        "It keeps",
+        "It has",
     ):
         assert absent not in text_of(page[page.index("<body>") : page.index("<script>")]), absent
     assert "Nobody knows why." in page

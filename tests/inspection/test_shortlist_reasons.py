@@ -53,7 +53,7 @@ def test_terms_add_up_to_the_score(model, enron):
 def test_all_labels_and_those_that_are_no_candidates(model, enron):
     X = enron.X[300:306]
     stored = model.decision_function(X)
-    order = np.argsort(-model.stages_.dense_scores(X, model.base_scores_), axis=1, kind="stable")
+    order = np.argsort(-model._scores_to_rank(X), axis=1, kind="stable")
     why = model.explain(X, range(53), k=None)
     absent = [one for one in why if stored[one.row, int(one.label)] == 0]
     assert bool(absent) == (model.n_candidates_ < 53)

@@ -63,7 +63,6 @@ MODELS = {
     "few features": (CMLLClassifier(2, 6),),
     "multiplied out": (CMLLClassifier(3, 3, completion="krylov"),),
     "logistic": (CMLLClassifier(decoder="logistic", threshold="per-label"),),
-    "learned": (CMLLClassifier(decoder="learned", threshold="f1"),),
     "scaled": (CMLLClassifier(scale=True, alpha="auto"),),
     "thresholds": (CMLLClassifier(threshold=np.linspace(0.2, 0.8, 6)),),
     "CMLL": (CompactClassifier(CMLL(4, 3), decoder="logistic"),),

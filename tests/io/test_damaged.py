@@ -209,8 +209,8 @@ for _ in range(100):
     NESTED = [NESTED]
 
 ALTERED = [
-    (with_root({"thing": 99}), "refers to a part that is not there"),
-    (with_root({"thing": -1}), "refers to a part that is not there"),
+    (with_root({"thing": 99}), "refers to a part that does not exist"),
+    (with_root({"thing": -1}), "refers to a part that does not exist"),
     (with_root({"array": "99"}), "99"),
     (with_root({"import": "os"}), "import"),
     (with_root({"type": "os.system"}), "os.system"),
@@ -288,8 +288,8 @@ def test_sparse_matrices(part, value):
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("features_", [-1, 1, 2, 3, 4], "do not follow one another"),
-        ("features_", [0.0, 1.0, 2.0, 3.0, 4.0], "do not follow one another"),
+        ("features_", [-1, 1, 2, 3, 4], "not sorted or out of range"),
+        ("features_", [0.0, 1.0, 2.0, 3.0, 4.0], "not sorted or out of range"),
         ("features_", [0, 1, 2, 3], "n_features_in_' of KeptFeatures must be 'size d'"),
         ("classifier_", 5, "must be 'CompactClassifier'"),
         ("weights_", np.zeros((6, 12)), "'weights_' of KeptWeights must be 'sparse q d'"),

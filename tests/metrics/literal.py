@@ -31,60 +31,57 @@ def mean(values):
     return float(np.mean(values)) if values else math.nan
 
 
-def average_precision(truth, scores):
+def mean_over_rows(value, truth, scores, tie="lowest", rankable=False):
+    """Average ``value(present, absent, rank, score)`` over rows; rankable ones have both kinds."""
     values = []
     for known, y, f in rows_of(truth, scores):
         present, absent = split(known, y)
-        if present and absent:
-            rank = places(known, f, "highest")
-            pure = [sum(rank[s] <= rank[r] for s in present) / rank[r] for r in present]
-            values.append(sum(pure) / len(pure))
+        if (present and absent) or not rankable:
+            values.append(value(present, absent, places(known, f, tie), f))
     return mean(values)
+
+
+def average_precision(truth, scores):
+    def value(present, absent, rank, f):
+        return mean([sum(rank[s] <= rank[r] for s in present) / rank[r] for r in present])
+
+    return mean_over_rows(value, truth, scores, "highest", rankable=True)
 
 
 def ranking_loss(truth, scores):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, absent = split(known, y)
-        if present and absent:
-            values.append(mean([f[r] <= f[s] for r in present for s in absent]))
-    return mean(values)
+    def value(present, absent, rank, f):
+        return mean([f[r] <= f[s] for r in present for s in absent])
+
+    return mean_over_rows(value, truth, scores, rankable=True)
 
 
 def one_error(truth, scores):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, absent = split(known, y)
-        if present and absent:
-            values.append(not any(f[r] == max(f.values()) for r in present))
-    return mean(values)
+    def value(present, absent, rank, f):
+        return not any(f[r] == max(f.values()) for r in present)
+
+    return mean_over_rows(value, truth, scores, rankable=True)
 
 
 def coverage(truth, scores):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        rank = places(known, f, "highest")
-        values.append(max((rank[r] for r in split(known, y)[0]), default=0) - 1)
-    return mean(values)
+    def value(present, absent, rank, f):
+        return max((rank[r] for r in present), default=0) - 1
+
+    return mean_over_rows(value, truth, scores, "highest")
 
 
 def precision_at_k(truth, scores, k):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        rank = places(known, f, "lowest")
-        values.append(sum(rank[r] <= k for r in split(known, y)[0]) / k)
-    return mean(values)
+    def value(present, absent, rank, f):
+        return sum(rank[r] <= k for r in present) / k
+
+    return mean_over_rows(value, truth, scores)
 
 
 def f1_at_k(truth, scores, k):
-    """Return the harmonic mean of precision and recall of the k best labels of each row."""
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, _ = split(known, y)
-        rank = places(known, f, "lowest")
+    def harmonic_mean(present, absent, rank, f):  # of precision and recall of the k best labels
         hits = sum(rank[r] <= k for r in present)
-        values.append(2 / (k / hits + len(present) / hits) if hits else 0.0)
-    return mean(values)
+        return 2 / (k / hits + len(present) / hits) if hits else 0.0
+
+    return mean_over_rows(harmonic_mean, truth, scores)
 
 
 def ideal(n, k):
@@ -92,13 +89,11 @@ def ideal(n, k):
 
 
 def ndcg_at_k(truth, scores, k):
-    values = []
-    for known, y, f in rows_of(truth, scores):
-        present, _ = split(known, y)
-        rank = places(known, f, "lowest")
+    def value(present, absent, rank, f):
         gain = sum(1 / math.log2(rank[r] + 1) for r in present if rank[r] <= k)
-        values.append(gain / ideal(len(present), k) if present else 0.0)
-    return mean(values)
+        return gain / ideal(len(present), k) if present else 0.0
+
+    return mean_over_rows(value, truth, scores)
 
 
 def propensity_scored(truth, scores, k, weights, discounted):
@@ -149,39 +144,21 @@ def label_metrics(truth, labels):
     }
 
 
-def cells_of(truth, probabilities):
-    """Return (present, probability) of every known cell."""
-    return [
-        (y[j] == 1, float(p[j]))
-        for y, p in zip(truth, probabilities, strict=True)
-        for j in range(len(y))
-        if not math.isnan(y[j])
-    ]
-
-
 def log_loss(truth, probabilities, clip):
     losses = []
-    for present, p in cells_of(truth, probabilities):
+    for present, p in suggested_cells(truth, probabilities):
         p = min(max(p, clip), 1 - clip)
         losses.append(-math.log(p if present else 1 - p))
     return mean(losses)
 
 
 def calibration_error(truth, probabilities, bins):
-    cells = cells_of(truth, probabilities)
-    error = 0.0
-    for k in range(bins):
-        last = k == bins - 1
-        own = [
-            (y, p) for y, p in cells if p * bins >= k and (p * bins < k + 1 or (last and p == 1))
-        ]
-        if own:
-            frequency = sum(y for y, _ in own) / len(own)
-            error += len(own) / len(cells) * abs(frequency - sum(p for _, p in own) / len(own))
-    return error if cells else math.nan
+    cells = suggested_cells(truth, probabilities)
+    gaps = [n * abs(p - share) for n, p, share in reliability(cells, bins) if n]
+    return sum(gaps) / len(cells) if cells else math.nan
 
 
-def suggested_cells(truth, probabilities, k, threshold, labels):
+def suggested_cells(truth, probabilities, k=None, threshold=None, labels=None):
     """(present, probability) of the known labels that meet every condition that is not None.
 
     ``probabilities`` are NaN where a label has none, as in a sparse matrix.

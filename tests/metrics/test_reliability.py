@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn import metrics
-from compactlearn.metrics import reliability_table
+from compactlearn.metrics import ReliabilityTable, reliability_table
 
 from . import literal
 from .data import probabilities, problems, random_problem, steady
@@ -64,31 +63,6 @@ def test_a_pair_of_labels_and_probabilities_is_the_matrix_that_stores_them():
         np.testing.assert_array_equal(columns(found), columns(expected))
 
 
-def many_labels(seed, n_rows=1500, n_labels=300):
-    """Return probabilities of rows with about one label among many, and labels drawn from them."""
-    rng = np.random.default_rng(seed)
-    P = np.zeros((n_rows, n_labels))
-    for j in range(3):  # three labels of each row are possible, all others are not
-        P[np.arange(n_rows), rng.integers(j * 100, (j + 1) * 100, n_rows)] = rng.random(n_rows)
-    return P, (rng.random(P.shape) < P).astype(int)
-
-
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("choice", [{"k": 1}, {"k": 3}, {"threshold": 0.3}], ids=str)
-def test_true_probabilities_have_no_gap_and_overconfident_ones_do(seed, choice):
-    P, truth = many_labels(seed)
-    sharp = P ** (1 / 3)  # .1 becomes .46
-    good, bad = (reliability_table(truth, p, **choice) for p in (P, sharp))
-    assert good.largest_gap(min_count=50) < 0.15  # three deviations of a share of 50 are .21
-    assert good.expected_calibration_error < 0.05
-    assert abs(good.overconfidence) < 0.05
-    assert bad.largest_gap(min_count=50) > 0.2
-    assert bad.expected_calibration_error > 0.1
-    assert bad.overconfidence == pytest.approx(bad.expected_calibration_error, abs=0.03)
-    # Over all pairs even the bad ones look perfect: nearly all pairs are trivial zeros.
-    assert metrics.calibration_error(truth, sharp) < 0.004
-
-
 def test_what_is_derived_follows_from_the_bins():
     truth, scores = random_problem(6)
     table = reliability_table(truth, probabilities(scores), k=4, bins=7)
@@ -98,8 +72,9 @@ def test_what_is_derived_follows_from_the_bins():
     assert table.expected_calibration_error == pytest.approx(share @ np.abs(gap))
     assert table.overconfidence == pytest.approx(share @ gap)
     assert table.largest_gap() == pytest.approx(np.abs(gap).max())
-    few = np.sort(table.count)[-1]
-    assert table.largest_gap(few) == pytest.approx(np.abs(table.gap[table.count >= few]).max())
+    uneven = ReliabilityTable(np.array([2, 10]), np.array([1.8, 9.0]), np.array([0, 8]))
+    assert (uneven.largest_gap(2), uneven.largest_gap(3)) == pytest.approx((0.9, 0.1))
+    assert uneven.overconfidence == pytest.approx(2.8 / 12)
     np.testing.assert_allclose(table.edges, np.arange(8) / 7)
     assert len(str(table).splitlines()) == 1 + there.sum()
 

@@ -128,9 +128,9 @@ REFUSALS = {
     "at x": (lambda: scorer("precision_at_x"), ValueError, "Did you mean 'precision_at_k'?"),
     "none": (lambda: scorer(None), ValueError, "got None. Use one of these."),
     "option": (
-        lambda: scorer("log_loss", clop=0.1),
+        lambda: scorer("calibration_error", bin=9),
         TypeError,
-        "takes the options clip, but 'clop' was given; leave it out. Did you mean 'clip'?",
+        "takes the options bins, but 'bin' was given; leave it out. Did you mean 'bins'?",
     ),
     "weights": (
         lambda: scorer("psp_at_3"),

@@ -1,6 +1,5 @@
 """Searches and fits in several threads: nothing of the process is left changed or mixed up."""
 
-import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,12 +10,10 @@ from threadpoolctl import threadpool_info
 from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier, method
 from compactlearn.core import _threads as threads
 from compactlearn.model_selection import GridSearchMoments
-from compactlearn.model_selection import _crossval as crossval
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((80, 6))
 Y = X[:, :4] + rng.standard_normal((80, 4)) > 0.3
-GRID = {"alpha": [0.1, 10.0], "n_label_components": [2, 3]}
 
 
 def process_state():
@@ -33,62 +30,12 @@ def undecided(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
-class Steps:
-    """Pauses each search inside its work until the test lets it proceed."""
-
-    def __init__(self, monkeypatch):
-        self.inside = {name: threading.Event() for name in "ab"}
-        self.proceed = {name: threading.Event() for name in "ab"}
-        completed = crossval._completed
-
-        def paused(*arguments):
-            name = threading.current_thread().name
-            if name in self.inside:
-                self.inside[name].set()
-                self.proceed[name].wait(30)
-            yield from completed(*arguments)
-
-        monkeypatch.setattr(crossval, "_completed", paused)
-
-    def start(self, name, n_jobs=None):
-        search = GridSearchMoments(CMLLClassifier(), GRID, cv=2, n_jobs=n_jobs)
-        thread = threading.Thread(target=search.fit, args=(X, Y), name=name)
-        thread.start()
-        assert self.inside[name].wait(30)
-        return thread
-
-    def end(self, name, thread):
-        self.proceed[name].set()
-        thread.join()
-
-
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_searches_that_overlap_leave_the_process_as_it_was(n_jobs, undecided, monkeypatch):
-    """Begun first, ended first: what the second had saved is the first one's doing."""
-    before, steps = process_state(), Steps(monkeypatch)
-    first = steps.start("a", n_jobs)
-    second = steps.start("b", n_jobs)
-    steps.end("a", first)
-    steps.end("b", second)
-    assert process_state() == before
-
-
-def test_a_warning_of_another_thread_is_heard_during_a_search(monkeypatch):
-    steps = Steps(monkeypatch)
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        search = steps.start("a")
-        warnings.warn("from elsewhere", UserWarning, stacklevel=1)
-        steps.end("a", search)
-    assert [str(one.message) for one in heard] == ["from elsewhere"]
-
-
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
     """More components than there are: each fold, and the last fit, have fewer."""
     twice = np.hstack([Y, Y])
     search = GridSearchMoments(
-        CMLLClassifier(n_label_components=8, beta=0.0, decoder="learned"),
+        CMLLClassifier(n_label_components=8, beta=0.0, decoder="logistic"),
         {"alpha": [0.1, 10.0]},
         cv=2,
         n_jobs=n_jobs,
@@ -104,8 +51,7 @@ def test_a_search_says_once_what_every_fold_would_repeat(n_jobs):
 MODELS = {
     "cmll": lambda: CMLLClassifier(n_label_components=3),
     "dual": lambda: CMLLClassifier(n_label_components=2, solver="dual"),
-    "learned": lambda: CMLLClassifier(n_label_components=3, decoder="learned", threshold="f1"),
-    "logistic": lambda: CMLLClassifier(n_label_components=3, decoder="logistic"),
+    "logistic": lambda: CMLLClassifier(n_label_components=3, decoder="logistic", threshold="f1"),
     "plst": lambda: method("PLST"),
     "faie": lambda: method("k-FaIE"),
     "original": lambda: CompactClassifier(),

@@ -95,10 +95,6 @@ METHODS = {
             "alpha": ALPHAS,
         },
     ),
-    "MDDM subspace": (
-        CompactClassifier(MDDM(variant="subspace", mixing=0.3)),
-        {"embedding__n_feature_components": ["auto", 1, 3, 1.0], "alpha": ALPHAS},
-    ),
     "Original": (CompactClassifier(Original()), {"alpha": [*ALPHAS, 1e4], "scale": [False, True]}),
 }
 KERNELS = {

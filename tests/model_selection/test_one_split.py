@@ -10,12 +10,10 @@ from sklearn.model_selection import ParameterGrid
 
 from compactlearn import (
     CMLL,
-    CPLST,
     MDDM,
     CMLLClassifier,
     CompactClassifier,
     KernelMap,
-    Original,
 )
 from compactlearn.compact import PaperClassifier
 from compactlearn.model_selection import scores_on_split
@@ -24,7 +22,8 @@ from .helpers import make_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
-# Thresholds in numbers: "auto" would be tuned, by a fit of its own for every candidate.
+# Thresholds in numbers: "auto" would be tuned, by a fit of its own for every candidate. Methods
+# with an intercept are those of test_engine.py.
 CASES = {
     "CMLL": (
         CompactClassifier(CMLL(completion="variance", offset="none"), threshold=0.5),
@@ -35,27 +34,8 @@ CASES = {
             "alpha": [0.1, 10.0],
         },
     ),
-    "CPLST": (
-        CompactClassifier(CPLST(ridge="shared"), threshold=0.5),
-        {"embedding__n_label_components": [2, 4], "alpha": [0.1, 10.0]},
-    ),
-    "MDDM": (
-        CompactClassifier(MDDM(completion="random", random_state=0), scale=True, threshold=0.5),
-        {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
-    ),
-    "kernel": (
-        CompactClassifier(Original(), feature_map=KernelMap(), threshold=0.5),
-        {"feature_map__gamma": [0.01, 0.1], "alpha": [0.1, 1.0]},
-    ),
-    "nystroem": (
-        CMLLClassifier(
-            threshold=0.5,
-            feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
-        ),
-        {"n_label_components": [2, 4], "alpha": [0.1, 1.0]},
-    ),
     "no intercept": (
-        PaperClassifier(CMLL(completion="variance"), threshold=0.5, bias="none"),
+        PaperClassifier(CMLL(completion="variance"), threshold=0.5),
         {
             "embedding__n_label_components": [0.5, 1.0],
             "embedding__n_feature_components": [2, 0.6, 1.0, None],
@@ -64,7 +44,7 @@ CASES = {
         },
     ),
     "no intercept, no offset": (
-        PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5, bias="none"),
+        PaperClassifier(CMLL(offset="none", solver="dual"), threshold=0.5),
         {
             "embedding__n_feature_components": [2, None],
             "alpha": [0.1, 10.0],
@@ -72,15 +52,11 @@ CASES = {
         },
     ),
     "no intercept, MDDM": (
-        PaperClassifier(
-            MDDM(completion="random", random_state=0), scale=True, bias="none", threshold=0.5
-        ),
+        PaperClassifier(MDDM(completion="random", random_state=0), scale=True, threshold=0.5),
         {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
     ),
     "no intercept, kernel": (
-        PaperClassifier(
-            MDDM(completion="variance"), feature_map=KernelMap(), bias="none", threshold=0.5
-        ),
+        PaperClassifier(MDDM(completion="variance"), feature_map=KernelMap(), threshold=0.5),
         {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
     ),
     "no intercept, nystroem": (
@@ -88,7 +64,6 @@ CASES = {
             CMLL(),
             threshold=0.5,
             feature_map=KernelMap(algorithm="nystroem", n_components=15, random_state=1),
-            bias="none",
         ),
         {"embedding__n_label_components": [2, 4], "alpha": [0.1, 1.0]},
     ),

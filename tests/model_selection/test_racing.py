@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.model_selection import GridSearchCV
 
 import compactlearn.embeddings._cmll as cmll
 import compactlearn.model_selection._cmll_cv as cmll_cv
 import compactlearn.model_selection._crossval as crossval
-from compactlearn import CMLLClassifier, CMLLClassifierCV, CompactClassifier
+from compactlearn import CMLLClassifier, CMLLClassifierCV
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments
 
@@ -120,48 +120,6 @@ def test_a_tuned_threshold_belongs_to_the_last_fit(monkeypatch):
         np.testing.assert_allclose(
             search.decision_function(X), again.decision_function(X), atol=1e-12
         )
-
-
-@pytest.mark.parametrize(
-    ("search", "words"),
-    [
-        (
-            GridSearchMoments(CMLLClassifier(threshold=[0.5, 0.2]), {"alpha": [1.0]}),
-            r"one for each of the 6 labels, and has 2 entries",
-        ),
-        (
-            GridSearchMoments(CompactClassifier(), {"embedding__beta": [1.0]}),
-            r"the classifier was given none; pass CompactClassifier\(CMLL\(\)\)",
-        ),
-        (
-            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([0, 1, 2], [60])]),
-            r"numbers of the 60 rows, from 0 on, or masks of that length, and hold others",
-        ),
-        (
-            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([0.5, 1.5], [2.5])]),
-            r"numbers of the 60 rows",
-        ),
-        (
-            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[([True, False], [1])]),
-            r"masks of that length, and hold others",
-        ),
-        (
-            GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=[1, 2, 3]),
-            r"a splitter or pairs of row numbers, and is \[1, 2, 3\]",
-        ),
-    ],
-    ids=["threshold", "embedding", "split", "fractions", "mask", "numbers"],
-)
-def test_refusals(search, words):
-    with pytest.raises(ValueError, match=words):
-        search.fit(X, Y)
-    assert not hasattr(search, "best_params_")
-
-
-def test_a_training_part_of_one_class_is_named():
-    search = GridSearchMoments(CMLLClassifier(), {"alpha": [1.0]}, cv=KFold(2))
-    with pytest.raises(ValueError, match="training rows of split 0 have one class only"):
-        search.fit(X, np.repeat(["a", "b"], 30))
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])

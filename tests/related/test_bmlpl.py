@@ -12,10 +12,9 @@ from compactlearn.related import _bmlpl as topic_model
 from tests.makers import labelled, modest
 
 
-def some_model(X, Y, K, seed=0, rounds=0, weights=None):
+def some_model(X, Y, K, seed=0, rounds=0):
     rng = np.random.default_rng(seed)
-    w = np.ones(len(X)) if weights is None else weights
-    rows = topic_model.Rows(X, scipy.sparse.csr_array(Y.astype(float)), w)
+    rows = topic_model.TopicRows(X, scipy.sparse.csr_array(Y.astype(float)))
     model = topic_model.begun(rows, rng.dirichlet(np.ones(Y.shape[1]), size=K).T)
     for _ in range(rounds):
         model = topic_model.round_of_em(rows, model, PRIOR)
@@ -65,7 +64,7 @@ def test_the_bound_is_below_the_log_posterior_and_near_it(rounds):
         assert found > exact - 0.1 * len(X)
 
 
-def literal_counts(Y, model, weights):
+def literal_counts(Y, model):
     """Every label of every row, in loops."""
     N, M = Y.shape
     K = model.T.shape[1]
@@ -77,16 +76,15 @@ def literal_counts(Y, model, weights):
             t = shares.sum()
             mean = t / (1 - np.exp(-t)) if Y[n, label] else 0.0
             by_row[n] += mean * shares / t
-            by_label[label] += weights[n] * mean * shares / t
+            by_label[label] += mean * shares / t
     return by_row, by_label
 
 
 def test_counts_are_the_literal_ones():
     X, Y = labelled(15, 3, 5, 1)
-    weights = np.random.default_rng(0).uniform(0.5, 2, 15)
-    rows, model = some_model(X, Y, 3, rounds=2, weights=weights)
+    rows, model = some_model(X, Y, 3, rounds=2)
     for found, literal in zip(
-        topic_model.expected_counts(rows, model), literal_counts(Y, model, weights), strict=True
+        topic_model.expected_counts(rows, model), literal_counts(Y, model), strict=True
     ):
         np.testing.assert_allclose(found, literal, rtol=1e-10)
 
@@ -106,7 +104,7 @@ def test_the_bound_never_falls(n, n_features, n_labels, K, eta, alpha, scale, se
     rng = np.random.default_rng(seed)
     X = scale * rng.normal(size=(n, n_features)) + scale
     Y = (rng.random((n, n_labels)) < 0.4).astype(float)
-    rows, model = some_model(X, Y, K, seed, weights=rng.uniform(0.5, 3, n))
+    rows, model = some_model(X, Y, K, seed)
     prior = topic_model.Prior(alpha, eta)
     last = topic_model.bound(rows, model, prior)
     for _ in range(8):
@@ -150,18 +148,14 @@ def test_it_learns_the_topics_of_planted_data():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_sparse_rows_and_weights():
+def test_sparse_rows():
     X, Y = labelled(40, 7, 5, 0, density=0.5)
-    counts = np.random.default_rng(1).integers(0, 3, 40)
     own = {"n_components": 3, "random_state": 0, "max_iter": 20, "tol": 0.0}
     with pytest.warns(UserWarning, match="stopped after max_iter=20 rounds"):
-        plain = TopicClassifier(**own).fit(X, Y, sample_weight=counts)
+        plain = TopicClassifier(**own).fit(X, Y)
     columns = [scipy.sparse.csr_array(part) for part in (X, Y)]
-    sparse = TopicClassifier(**own).fit(*columns, sample_weight=counts)
-    repeated = TopicClassifier(**own).fit(np.repeat(X, counts, 0), np.repeat(Y, counts, 0))
-    scores = plain.decision_function(X)
-    np.testing.assert_allclose(sparse.decision_function(X), scores, atol=1e-8)
-    np.testing.assert_allclose(repeated.decision_function(X), scores, atol=1e-8)
+    sparse = TopicClassifier(**own).fit(*columns)
+    np.testing.assert_allclose(sparse.decision_function(X), plain.decision_function(X), atol=1e-8)
 
 
 def test_a_label_of_no_row_is_improbable():

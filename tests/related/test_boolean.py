@@ -84,18 +84,6 @@ def test_blocks_of_labels_are_found_exactly():
     np.testing.assert_array_equal(boolean_product(found.usage, found.basis).toarray(), T)
 
 
-def test_weights_are_rows_repeated():
-    T, weights = sp.csr_array(Y.astype(float)), 1.0 + np.arange(60) % 3
-    rows = np.repeat(np.arange(60), weights.astype(int))
-    here, there = boolean_factors(T, 4, 0.4, weights), boolean_factors(T[rows], 4, 0.4)
-    np.testing.assert_array_equal(here.basis.toarray(), there.basis.toarray())
-    np.testing.assert_allclose(here.gains, there.gains)
-    model = BooleanClassifier(4, alpha=2.0)
-    scores = model.fit(X, Y, sample_weight=weights).decision_function(X_new)
-    repeated = model.fit(X[rows], Y[rows]).decision_function(X_new)
-    np.testing.assert_allclose(scores, repeated, atol=1e-9)
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.5])
 def test_labels_are_the_boolean_product_of_the_predicted_sets(threshold):
     model = BooleanClassifier(4, alpha=2.0, threshold=threshold).fit(X, Y)

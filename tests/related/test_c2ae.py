@@ -1,4 +1,4 @@
-"""C2AE: its training against a literal one, the epoch that is kept, unknown and single labels."""
+"""C2AE: its training against a literal one, the epoch that is kept, single labels."""
 
 import pickle
 import subprocess
@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn import C2AEClassifier, method
-from compactlearn.metrics import average_precision, get_metric, micro_f1
+from compactlearn.metrics import get_metric, micro_f1
 from compactlearn.related._c2ae import c2ae_layout, initial, label_loss
 from compactlearn.related._networks import Trainer
 from tests.makers import labelled
@@ -89,10 +89,10 @@ def backward(layers, found, G):
     return parts, D
 
 
-def gradients(networks, X, Y, known, filled, *, mode, alpha, lam):
+def gradients(networks, X, Y, *, mode, alpha, lam):
     """Return the gradients of the program by hand; mode "code" lacks the 5 of the chain rule."""
     fx, fe, fd = networks
-    hx, he = forward(fx, X), forward(fe, filled)
+    hx, he = forward(fx, X), forward(fe, Y)
     A, E = hx[-1] - 0.5, he[-1] - 0.5
     hd = forward(fd, E)
     P, one = hd[-1], np.eye(A.shape[1])
@@ -101,7 +101,7 @@ def gradients(networks, X, Y, known, filled, *, mode, alpha, lam):
     to_P = np.zeros_like(P)
     rate, weight = (5.0, 1.0 / alpha) if mode == "code" else (1.0, alpha)
     for n in range(len(X)):
-        present, absent = known[n] & (Y[n] == 1), known[n] & (Y[n] == 0)
+        present, absent = Y[n] == 1, Y[n] == 0
         for r in np.flatnonzero(present):
             for i in np.flatnonzero(absent):
                 pull = weight * np.exp(-rate * (P[n, r] - P[n, i])) / (present.sum() * absent.sum())
@@ -136,25 +136,19 @@ def literal_training(layout, data, orders, size, *, lr, decay, l2, **objective):
     return layout.networks(parts)
 
 
-@pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize(("mode", "alpha"), [("code", 2.0), ("paper", 3.0), ("code", None)])
-def test_the_training_is_the_program_s_step_by_step(mode, alpha, masked):
+def test_the_training_is_the_program_s_step_by_step(mode, alpha):
     """RMS that begins at the first gradient, momentum, decay, penalty, wrapped last batch."""
     X, Y = problem(53, 5, 6)
     Y[0], Y[1] = 0, 1
-    known, filled = np.ones(Y.shape, bool), Y.astype(float)
-    if masked:
-        known = np.random.default_rng(1).random(Y.shape) < 0.7
-        known[:, 0] |= ~known.any(axis=1)
-        filled = np.where(known, Y, (Y * known).sum(axis=0) / known.sum(axis=0))
     own = {"batch_size": 10, "learning_rate": 1e-3, "random_state": 3, "l2": 1e-2, "decay": 0.9}
     own |= {"feature_hidden": (7, 6), "label_hidden": (8, 3), "dtype": "float64"}
     model = C2AEClassifier(4, mode=mode, alpha=alpha, max_epochs=4, validation_fraction=0.0, **own)
-    model.set_params(device="cpu").fit(X, Y, unknown=~known if masked else None)
+    model.set_params(device="cpu").fit(X, Y)
     layout = c2ae_layout(5, 6, 4, (7, 6), (8, 3))
     orders = [np.random.default_rng([drawn(3), 1, epoch]).permutation(53) for epoch in range(4)]
     objective = {"mode": mode, "alpha": 0.5 if alpha is None else alpha, "lam": 0.5}
-    data = (X, Y, known, filled)
+    data = (X, Y.astype(float))
     fx, _, fd = literal_training(layout, data, orders, 10, lr=1e-3, decay=0.9, l2=1e-2, **objective)
     for ours, theirs in ((model.encoder_, fx), (model.decoder_, fd)):
         for (W, b), (V, c) in zip(ours, theirs, strict=True):
@@ -174,13 +168,12 @@ def test_the_training_is_the_program_s_step_by_step(mode, alpha, masked):
 def test_the_product_of_sums_is_the_sum_of_pairs(seed, n_labels, n_rows, rate):
     rng = np.random.default_rng(seed)
     P = rng.random((n_rows, n_labels))
-    known = rng.random(P.shape) < 0.8
-    Y = known & (rng.random(P.shape) < 0.5)
+    Y = rng.random(P.shape) < 0.5
     literal = 0.0
-    for p, y, k in zip(P, Y, known, strict=True):
-        pairs = [np.exp(-rate * (r - i)) for r in p[y] for i in p[k & ~y]]
+    for p, y in zip(P, Y, strict=True):
+        pairs = [np.exp(-rate * (r - i)) for r in p[y] for i in p[~y]]
         literal += np.mean(pairs) if pairs else 0.0
-    ours = label_loss(*(torch.from_numpy(part.astype(float)) for part in (P, Y, known)), rate)
+    ours = label_loss(*(torch.from_numpy(part.astype(float)) for part in (P, Y)), rate)
     assert float(ours) == pytest.approx(literal, rel=1e-12, abs=1e-14)
 
 
@@ -218,18 +211,6 @@ def test_the_best_epoch_of_rows_that_are_not_trained_on_is_kept(metric):
     without = C2AEClassifier(**own).fit(X, other)
     assert without.history_["loss"] == model.history_["loss"]
     assert without.history_["score"] != scores
-
-
-def test_validation_leaves_out_unknown_labels():
-    X, Y = problem()
-    known = np.random.default_rng(1).random(Y.shape) < 0.7
-    known[:, 0] |= ~known.any(axis=1)
-    rows = held_out_rows(60, 24)
-    model = C2AEClassifier(**SMALL, validation_fraction=0.4).fit(X, np.where(known, Y, np.nan))
-    scores = model.decision_function(X[rows])
-    expected = average_precision(np.where(known, Y, np.nan)[rows], scores)
-    assert max(model.history_["score"]) == pytest.approx(expected)
-    assert expected != pytest.approx(average_precision(Y[rows] * known[rows], scores))
 
 
 @pytest.mark.parametrize("kind", ["two classes", "one label", "three classes"])
@@ -304,20 +285,7 @@ def test_divergence_ends_with_advice_and_the_best_epoch(monkeypatch):
         same(model.fit(X, Y), calm)
 
 
-# ---- unknown labels, single labels, where there is no PyTorch -----------------------------------
-
-
-def test_unknown_labels_have_no_part():
-    """Neither does a row of which no label is known."""
-    X, Y = problem()
-    known = np.random.default_rng(1).random(Y.shape) < 0.7
-    known[::3] = False
-    model = C2AEClassifier(**SMALL).fit(X, np.where(known, Y, np.nan))
-    same(C2AEClassifier(**SMALL).fit(X, np.where(known, Y, 1 - Y), unknown=~known), model)
-    rest = known.any(axis=1)
-    same(C2AEClassifier(**SMALL).fit(X[rest], np.where(known, Y, np.nan)[rest]), model)
-    with pytest.raises(ValueError, match="nothing to learn from"):
-        C2AEClassifier(**SMALL).fit(X, np.full(Y.shape, np.nan))
+# ---- single labels, where there is no PyTorch -----------------------------------
 
 
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "one label"])

@@ -83,7 +83,7 @@ CLASSIFIERS = {
     ),
     "POP": POPClassifier(min_kept=3, random_state=0),
 }
-TAKE_UNKNOWN_LABELS = ("LEML", "SLRM", "C2AE")
+TAKE_UNKNOWN_LABELS = ("LEML", "SLRM")
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 every_embedding = pytest.mark.parametrize("name", EMBEDDINGS)

@@ -4,27 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
 
 from compactlearn import PLST, CompactClassifier
 from compactlearn.related import GroPLE
-from compactlearn.related._grople import GroupProblem, label_groups, shortened
+from compactlearn.related._grople import GroupProblem, label_groups
 from tests.makers import maker, modest, ridge_scores
 
 wide = maker(80, 6, 9)
 GROUPS = np.array([0, 0, 1, 1, 1, 2, 2, 0, 1])
-
-
-def literal_prox(v, length):
-    """argmin |x - v|^2 / 2 + length |x|: along v, by searching for how far."""
-    size = np.linalg.norm(v)
-    if size == 0:
-        return v
-    best = minimize_scalar(
-        lambda t: 0.5 * (t - size) ** 2 + length * t, bounds=(0.0, size), method="bounded",
-        options={"xatol": 1e-12},
-    ).x  # fmt: skip
-    return v * best / size
 
 
 def objective(Z, U, T, groups, l1, l2):
@@ -59,17 +46,6 @@ def literal_alternation(Z, m, groups, l1, l2, max_iter, tol):
         if path[-2] - path[-1] <= tol * path[-2]:
             break
     return T, codes(T), path
-
-
-@modest
-@given(seed=st.integers(0, 999), length=st.floats(0.0, 3.0))
-def test_the_group_threshold_is_the_proximal_point(seed, length):
-    T = np.random.default_rng(seed).normal(size=(3, 9))
-    found = shortened(T, GROUPS, length)
-    for k in range(3):
-        for g in range(3):
-            part = literal_prox(T[k, GROUPS == g], length)
-            np.testing.assert_allclose(found[k, GROUPS == g], part, atol=1e-6)
 
 
 @pytest.mark.parametrize("l1", [0.0, 0.5])

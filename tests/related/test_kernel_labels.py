@@ -11,14 +11,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from compactlearn import CompactClassifier, KernelMap
 from compactlearn.core import _memory as memory
-from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.model_selection import GridSearchMoments
 from compactlearn.related import CCA, KernelLabelSpace
 from compactlearn.related._kernel_labels import (
     DistinctRows,
-    LabelBasis,
-    LabelKernel,
-    label_basis,
 )
 from tests.makers import labelled, maker, modest, ridge_scores
 
@@ -188,22 +183,3 @@ def test_too_many_label_sets_are_refused(monkeypatch):
     monkeypatch.setattr(memory, "available_bytes", lambda: 5_000_000)
     with pytest.raises(MemoryError, match=r"kernel between \d+ distinct label sets .* CPLST"):
         KernelLabelSpace(3).fit(X, Y)
-
-
-def test_the_label_sets_are_decomposed_once_for_all_penalties(monkeypatch):
-    X, Y = make_data(seed=14)
-    asked = []
-    known = LabelBasis.of.__func__
-    monkeypatch.setattr(
-        LabelBasis, "of", classmethod(lambda *given: asked.append(given) or known(*given))
-    )
-    model = CompactClassifier(KernelLabelSpace(3, joined=True), threshold=0.5)
-    grid = {"alpha": [0.5, 2.0, 20.0], "embedding__n_label_components": [2, 3]}
-    halves = [(np.arange(0, len(X), 2), np.arange(1, len(X), 2))]
-    GridSearchMoments(model, grid, cv=halves, refit=False).fit(X, Y)
-    assert len(asked) == 2  # of each kernel
-    pair = RowsPair.of_rows(X, sp.csr_array(Y))
-    first = label_basis(pair, DistinctRows.of_pair(pair), LabelKernel("rbf", 0.3))
-    twin = pair.with_right(sp.csr_array(Y[::-1, :3]))
-    other = label_basis(twin, DistinctRows.of_pair(twin), LabelKernel("rbf", 0.3))
-    assert other.vectors.shape[0] <= 8 < first.vectors.shape[0]  # those of its own labels

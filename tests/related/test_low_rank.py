@@ -6,7 +6,6 @@ import scipy.optimize
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
 from compactlearn import CPLST, CompactClassifier, method
@@ -16,7 +15,6 @@ from tests.makers import labelled
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=str)
-every_loss = pytest.mark.parametrize("loss", ["squared", "logistic"])
 CLOSE = {"tol": 1e-12, "max_iter": 3000, "random_state": 0}
 
 
@@ -27,21 +25,19 @@ def holes(Y, seed=0, share=0.3):
 
 def leml_objective(model, X, Y):
     Z = X @ model.projection_ @ model.decoder_ + model.intercept_
-    loss = (Z - Y) ** 2 / 2 if model.loss == "squared" else np.logaddexp(0, Z) - Y * Z
     norms = np.sum(model.projection_**2) + np.sum(model.decoder_**2)
-    return np.nansum(loss) + model.alpha / 2 * norms
+    return np.nansum((Z - Y) ** 2) / 2 + model.alpha / 2 * norms
 
 
 # --- LEML ----------------------------------------------------------------------------------------
 
 
 @every_shape
-@every_loss
 @pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
-def test_the_objective_is_what_it_says_and_never_rises(shape, loss, partly):
+def test_the_objective_is_what_it_says_and_never_rises(shape, partly):
     X, Y = labelled(*shape, seed=0)
     Y = holes(Y) if partly else Y
-    model = LEML(3, alpha=0.5, loss=loss, max_iter=20, tol=0.0, random_state=1)
+    model = LEML(3, alpha=0.5, max_iter=20, tol=0.0, random_state=1)
     with pytest.warns(ConvergenceWarning, match="max_iter=20"):
         model.fit(X, Y)
     assert model.objective_ == pytest.approx(leml_objective(model, X, Y))
@@ -50,13 +46,12 @@ def test_the_objective_is_what_it_says_and_never_rises(shape, loss, partly):
 
 
 @every_shape
-@every_loss
 @pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
-def test_it_ends_where_no_direction_leads_down(shape, loss, partly):
+def test_it_ends_where_no_direction_leads_down(shape, partly):
     X, Y = labelled(*shape, seed=2)
     Y = holes(Y) if partly else Y
     few = {"tol": 1e-10, "max_iter": 2000, "random_state": 0}
-    model = LEML(2, alpha=2.0, loss=loss, **few).fit(X, Y)
+    model = LEML(2, alpha=2.0, **few).fit(X, Y)
     shapes = [part.shape for part in (model.projection_, model.decoder_, model.intercept_)]
     sizes = np.cumsum([int(np.prod(s)) for s in shapes])[:-1]
 
@@ -95,18 +90,17 @@ def test_with_rank_enough_it_is_the_nuclear_norm():
     )
 
 
-@every_loss
-def test_known_labels_are_the_same_by_both_routes(loss):
+def test_known_labels_are_the_same_by_both_routes():
     """Nothing unknown, said by marks, and rows whose labels are all unknown change nothing."""
     X, Y = labelled(40, 7, 5, seed=6)
     few = {"tol": 1e-10, "max_iter": 2000, "random_state": 0}
-    plain = LEML(2, alpha=1.0, loss=loss, **few).fit(X, Y)
+    plain = LEML(2, alpha=1.0, **few).fit(X, Y)
     far = np.vstack([X, 10 + X[:5]])
     more = np.vstack([Y, np.full((5, 5), np.nan)])
-    masked = LEML(2, alpha=1.0, loss=loss, **few).fit(far, more)
+    masked = LEML(2, alpha=1.0, **few).fit(far, more)
     assert masked.objective_ == pytest.approx(plain.objective_, rel=1e-6)
     np.testing.assert_allclose(masked.decision_function(X), plain.decision_function(X), atol=2e-3)
-    by_mask = LEML(2, alpha=1.0, loss=loss, **few)
+    by_mask = LEML(2, alpha=1.0, **few)
     by_mask.fit(far, np.nan_to_num(more), unknown=np.isnan(more))
     np.testing.assert_array_equal(by_mask.decoder_, masked.decoder_)
 
@@ -119,40 +113,6 @@ def test_products_and_decompositions_find_the_same(shape, monkeypatch):
     sparse = LEML(2, alpha=1.0, **CLOSE).fit(sp.csr_array(X), sp.csr_array(Y))
     assert sparse.objective_ == pytest.approx(exact.objective_, rel=1e-9)
     np.testing.assert_allclose(sparse.decision_function(X), exact.decision_function(X), atol=1e-5)
-
-
-@every_loss
-@pytest.mark.parametrize("partly", [False, True], ids=["known", "partly"])
-def test_weights_are_repeated_rows(loss, partly):
-    X, Y = labelled(30, 5, 4, seed=8)
-    Y = holes(Y) if partly else Y
-    weights = np.random.default_rng(0).integers(0, 3, 30)
-    model = LEML(2, alpha=1.0, loss=loss, random_state=0)
-    full = {"tol": 1e-9, "max_iter": 1000}
-    one = clone(model).set_params(**full).fit(X, Y, sample_weight=weights)
-    two = clone(model).set_params(**full)
-    two.fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
-    assert one.objective_ == pytest.approx(two.objective_, rel=1e-5)
-
-
-def test_probabilities_are_those_of_logistic_regression_where_the_rank_is_full():
-    """One label and k = 1: the penalty of p w is twice its length at the best balance."""
-    X, Y = labelled(60, 3, 1, seed=9)
-    model = LEML(1, alpha=1e-6, loss="logistic", tol=1e-9, max_iter=300, random_state=0)
-    with pytest.warns(UserWarning, match="one class per row"):
-        model.fit(X, Y)
-    plain = LogisticRegression(C=1e6, tol=1e-10, max_iter=5000).fit(X, Y.ravel())
-    np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-3)
-    with pytest.raises(AttributeError, match="fit with loss='logistic'"):
-        LEML().fit(X, Y.ravel()).predict_proba(X)
-
-
-def test_a_threshold_is_a_probability_for_the_logistic_loss():
-    X, Y = labelled(40, 5, 4, seed=1)
-    model = LEML(2, loss="logistic", threshold=0.8, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(X), model.predict_proba(X) > 0.8)
-    with pytest.raises(ValueError, match=r"strictly between 0 and 1, and 1\.0 was given"):
-        LEML(2, loss="logistic", threshold=1.0).fit(X, Y)
 
 
 # --- SLRM ----------------------------------------------------------------------------------------
@@ -192,19 +152,6 @@ def test_no_subgradient_leads_down(shape, smoothness, partly):
     assert 0 < model.rank_
 
 
-@every_shape
-def test_without_a_graph_it_is_what_proximal_gradients_find(shape):
-    X, Y = labelled(*shape, seed=1)
-    model = SLRM(4.0, smoothness=0.0, tol=1e-10).fit(sp.csr_array(X), Y)
-    A, C = smooth_part(X, Y, 0.0)
-    step, B, ahead = 1 / np.linalg.norm(A, 2), np.zeros_like(C), np.zeros_like(C)
-    for k in range(3000):  # accelerated by Nesterov's steps
-        U, s, Vt = np.linalg.svd(ahead - step * (A @ ahead - C), full_matrices=False)
-        before, B = B, (U * np.maximum(s - 4.0 * step, 0)) @ Vt
-        ahead = B + k / (k + 3) * (B - before)
-    np.testing.assert_allclose(model.projection_ @ model.decoder_, B, atol=1e-5)
-
-
 def test_a_strong_penalty_leaves_the_frequencies_and_none_is_plain_regression():
     X, Y = labelled(40, 7, 5, seed=2)
     none = SLRM(1e6).fit(X, Y)
@@ -213,20 +160,6 @@ def test_a_strong_penalty_leaves_the_frequencies_and_none_is_plain_regression():
     free = SLRM(0.0, smoothness=0.0, tol=1e-12, max_iter=20_000).fit(X, Y).decision_function(X)
     plain = method("ORI", alpha=0.0).fit(X, Y).decision_function(X)
     np.testing.assert_allclose(free, plain, atol=1e-6)
-
-
-def test_the_graph_pulls_scores_of_neighbours_together():
-    X, Y = labelled(40, 7, 5, seed=3)
-    L = None
-    roughness = []
-    for smoothness in (0.0, 1.0, 10.0):
-        scores = SLRM(1.0, smoothness=smoothness).fit(X, Y).decision_function(X)
-        if L is None:
-            W = NearestNeighbors(n_neighbors=5).fit(X).kneighbors_graph().toarray()
-            W = np.maximum(W, W.T)
-            L = np.diag(W.sum(axis=1)) - W
-        roughness.append(np.trace(scores.T @ L @ scores))
-    assert roughness[0] > roughness[1] > roughness[2]
 
 
 def test_refusals_and_warnings():

@@ -7,8 +7,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related import MIFS
-from compactlearn.related._mifs import Problem
-from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
+from compactlearn.related._mifs import SelectionProblem
+from compactlearn.related._neighbours import RowNeighbours, RowProducts, affinities, laplacian
 from tests.makers import labelled
 
 SHAPES = [(40, 7, 5), (18, 30, 6)]
@@ -31,8 +31,8 @@ def literal_objective(X, Y, V, T, B, a, b, c):
 
 
 def problem_of(X, Y, form, weights=(1.5, 0.2, 2.0)):
-    L = laplacian(affinities(Neighbours.of(RowProducts.of_rows(X), 5), "auto"))[0]
-    return Problem(RowsPair.of_rows(form(X), sp.csr_array(Y)), L, *weights)
+    L = laplacian(affinities(RowNeighbours.of(RowProducts.of_rows(X), 5), "auto"))[0]
+    return SelectionProblem(RowsPair.of_rows(form(X), sp.csr_array(Y)), L, *weights)
 
 
 def drawn(shape, k=3, seed=0):

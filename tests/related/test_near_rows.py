@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from compactlearn import CompactClassifier, method
 from compactlearn.related import LPP, NPE
 from compactlearn.related._neighbours import (
-    Neighbours,
+    RowNeighbours,
     RowProducts,
     affinities,
     laplacian,
@@ -39,7 +39,7 @@ def test_neighbours_are_those_of_scikit_learn(n, n_features, k, seed):
     distances, places = NearestNeighbors(n_neighbors=size).fit(X).kneighbors()
     views = [RowProducts.of_rows(X), RowProducts.of_rows(sp.csr_array(X))]
     for products in (*views, RowProducts.of_kernel(X @ X.T)):
-        near = Neighbours.of(products, k)
+        near = RowNeighbours.of(products, k)
         np.testing.assert_array_equal(near.places, places)
         np.testing.assert_allclose(near.squares, distances**2, atol=1e-12)
 
@@ -49,13 +49,13 @@ def test_reconstructions_are_those_of_scikit_learn():
     expected = barycenter_kneighbors_graph(X, 5, reg=1e-3).toarray()
     views = [RowProducts.of_rows(X), RowProducts.of_rows(sp.csr_array(X))]
     for products in (*views, RowProducts.of_kernel(X @ X.T)):
-        R = reconstruction(products, Neighbours.of(products, 5))
+        R = reconstruction(products, RowNeighbours.of(products, 5))
         np.testing.assert_allclose(R.toarray(), expected, atol=1e-9)
 
 
 def test_affinities_are_symmetric_and_by_the_heat_kernel():
     X = np.random.default_rng(1).normal(size=(20, 3))
-    near = Neighbours.of(RowProducts.of_rows(X), 4)
+    near = RowNeighbours.of(RowProducts.of_rows(X), 4)
     mean = near.squares.mean()
     for width, gamma in ((2.0, 0.5), ("auto", 1 / mean), (None, 0.0)):
         W = affinities(near, width).toarray()
@@ -68,7 +68,7 @@ def test_affinities_are_symmetric_and_by_the_heat_kernel():
 
 
 def test_equal_rows_have_a_graph():
-    near = Neighbours.of(RowProducts.of_rows(np.ones((5, 2))), 2)
+    near = RowNeighbours.of(RowProducts.of_rows(np.ones((5, 2))), 2)
     assert affinities(near, "auto").toarray().max() == 1.0
     R = reconstruction(RowProducts.of_rows(np.ones((5, 2))), near)
     np.testing.assert_allclose(R.sum(axis=1), 1.0)

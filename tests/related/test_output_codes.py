@@ -146,16 +146,3 @@ def test_constant_labels_and_dependent_ones():
     found = model.predict(X_new)
     assert not found[:, 5].any()
     assert found[:, 6].all()
-
-
-def test_weights_are_rows_repeated():
-    weights = np.arange(60) % 3
-    rows = np.repeat(np.arange(60), weights)
-    here, there = (
-        OutputCodesClassifier(3).fit(X, Y, weights),
-        OutputCodesClassifier(3).fit(X[rows], Y[rows]),
-    )
-    np.testing.assert_allclose(here.noise_, there.noise_, rtol=1e-8)
-    np.testing.assert_allclose(
-        here.decision_function(X_new), there.decision_function(X_new), atol=1e-4
-    )

@@ -233,18 +233,6 @@ def test_two_classes(estimator, threshold):
         model.predict_topk(X, 1)
 
 
-# --- weights of rows ------------------------------------------------------------------------------
-
-
-def test_weights_count_in_frequencies():
-    X, Y = make_data(n_labels=4)
-    params = {"tolerance": 1e6, "min_kept": 1, "kept_ratio": 0.0, "random_state": 0}
-    rarest = int(np.argmin(Y.sum(axis=0)))
-    assert np.diff(POPClassifier(**params).fit(X, Y).coef_.indptr)[rarest] == 1
-    weights = np.where(Y[:, rarest], 100.0, 1.0)
-    assert np.diff(POPClassifier(**params).fit(X, Y, weights).coef_.indptr)[rarest] > 1
-
-
 # --- estimators -----------------------------------------------------------------------------------
 
 

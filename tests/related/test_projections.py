@@ -128,17 +128,6 @@ def test_without_ridge_canonical_directions_are_those_of_scikit_learn():
 # --- what the methods are of each other, and in the limit ----------------------------------------
 
 
-def test_mixing_goes_from_principal_components_to_orthonormalised_least_squares():
-    X, Y = make_data()
-    np.testing.assert_allclose(
-        MLSI(3, mixing=1.0, ridge=2.0).fit(X, Y).projection_,
-        OPLS(3, ridge=2.0).fit(X, Y).projection_,
-        atol=1e-9,
-    )
-    features = MLSI(3, mixing=0.0, ridge=0.0).fit(X, Y)
-    assert angles(features.projection_, PCA(3).fit(X, Y).projection_) < 1e-7
-
-
 def test_dependent_and_constant_labels_change_nothing():
     """Rows with one label each: the scatter of the labels is singular."""
     X, _ = make_data(40)

@@ -54,16 +54,6 @@ def test_with_all_neighbours_codes_are_the_truncated_eigendecomposition(n_simila
     np.testing.assert_allclose(Z @ Z.T, best, atol=1e-8)
 
 
-def test_the_truncated_eigendecomposition_stays_where_all_pairs_count():
-    """The search begins there, and has nothing to gain."""
-    Y = csr(normalised(labelled(25, 5, 6, 0)[1]))
-    start = sleec_codes.eigen_codes(Y, 3)
-    pairs = sleec_codes.near_pairs(Y, 25)
-    assert pairs.nnz == 25 * 25
-    found = sleec_codes.codes_by_projection(pairs, start, max_iter=5, tol=0.0)
-    np.testing.assert_allclose(found.Z @ found.Z.T, start @ start.T, atol=1e-8)
-
-
 @modest
 @given(
     n=st.integers(3, 20),

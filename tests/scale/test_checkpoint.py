@@ -71,7 +71,7 @@ def test_a_search_for_codes_is_resumed_between_two_products(tmp_path, after):
     blocks = [(rows[:90], labels[:90]), (rows[90:], labels[90:])]
 
     def model():
-        return CMLLClassifier(n_label_components=6, solver="randomized", decoder="learned")
+        return CMLLClassifier(n_label_components=6, solver="randomized", decoder="logistic")
 
     with pytest.raises(Killed):
         model().fit_blocks(dying(after, blocks), checkpoint=tmp_path / "kept")

@@ -49,7 +49,6 @@ EMBEDDINGS = [
     CPLST(3),
     DMLR(3),
     MDDM(3),
-    MDDM(3, variant="subspace"),
     FaIE(3),
     *(CMLLClassifier(n_label_components=m).make_embedding() for m in ("auto", 3)),
 ]
@@ -82,7 +81,7 @@ def test_scores_do_not_depend_on_where_blocks_end(places, weighted, scale):
 
 
 @modest
-@given(st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "learned", "logistic"]))
+@given(st.lists(st.integers(0, N), max_size=6), st.sampled_from(["linear", "logistic"]))
 def test_decoder_and_threshold_do_not_depend_on_where_blocks_end(places, decoder):
     options = {"n_label_components": 3, "decoder": decoder, "threshold": "f1"}
     one = CMLLClassifier(**options).fit_blocks(cut(X, Y, [100]))
@@ -116,7 +115,7 @@ def large(seed=0):
     return rows, labels
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 def test_passes_reach_the_share_of_the_objective_that_they_state(decoder):
     rows, labels = large()
     blocks = cut(rows, labels, [100, 350])
@@ -169,7 +168,7 @@ def test_little_memory_costs_passes_and_changes_no_bit(monkeypatch, capsys):
 # ---- held-out scores --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("decoder", ["linear", "learned", "logistic"])
+@pytest.mark.parametrize("decoder", ["linear", "logistic"])
 @pytest.mark.parametrize("solver", ["moments", "randomized"])
 def test_held_out_scores_do_not_depend_on_their_labels(solver, decoder, monkeypatch):
     rng = np.random.default_rng(0)
@@ -231,7 +230,7 @@ def test_frames_bring_their_names():
     assert model.feature_names_in_.tolist() == names
     assert model.label_names_ == list("vwxyz")
     other = frames[1][0].rename(columns={"x3": "other"})
-    with pytest.raises(ValueError, match=r"Block 1: every block .* has .*'other'"):
+    with pytest.raises(ValueError, match=r"Block 1, .*: every block .* has .*'other'"):
         CMLLClassifier().fit_blocks([frames[0], (other, frames[1][1])])
 
 

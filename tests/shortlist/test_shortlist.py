@@ -24,11 +24,11 @@ from compactlearn.shortlist import _cooccurrence_reranking as reranking
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._fitting import FoldFit
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit
 from compactlearn.shortlist._label_reranking import with_likely_labels
 from compactlearn.shortlist._prior import CandidatePrior
-from compactlearn.shortlist._training import TrainingRows
+from compactlearn.shortlist._rows import ShortlistRows
 
 
 def texts(n=300, n_features=60, n_labels=40, seed=0):
@@ -46,7 +46,7 @@ INSIDE = np.arange(X.shape[0]) % 5 == 0
 def fold_fit(X, Y, inside=INSIDE, sizes=(12, 6, 6), n_neighbors=8, unknown=None):
     """Return candidates, prior and regressions without the rows inside a fold."""
     settings = GeneratorSettings(None, n_neighbors, True, Sizes(*sizes), 1)
-    data = TrainingRows(X, sp.csr_array(Y), None, unknown)
+    data = ShortlistRows(X, sp.csr_array(Y), None, unknown)
     return FoldFit.of(data, sparse_rows(X, unit=True), inside, settings, seeded(0))
 
 

@@ -182,16 +182,9 @@ def faie(Y, Hat, m, beta="auto", *, offset="mean"):
     )
 
 
-def mddm_pencil(X, Y, variant="projection", mixing=0.5):
-    """The two D x D matrices: of the objective, and of the constraint P'BP = I."""
-    H, D = centring(len(X)), X.shape[1]
-    A = X.T @ H @ Y @ Y.T @ H @ X
-    B = np.eye(D) if variant == "projection" else mixing * X.T @ H @ X + (1 - mixing) * np.eye(D)
-    return A, B
-
-
-def mddm(X, Y, d, *, variant="projection", mixing=0.5, completion="none"):
-    values, vectors = generalised(*mddm_pencil(X, Y, variant, mixing))
+def mddm(X, Y, d, *, completion="none"):
+    H = centring(len(X))
+    values, vectors = decomposed(X.T @ H @ Y @ Y.T @ H @ X)
     kept = min(d, rank_of(values))
     P = vectors[:, :kept]
     if completion == "variance" and d > kept:
@@ -202,14 +195,13 @@ def mddm(X, Y, d, *, variant="projection", mixing=0.5, completion="none"):
     return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), values, kept, projection=P)
 
 
-def kernel_mddm(Q, Y, d, *, variant="projection", mixing=0.5):
-    """P = Phi'R with R'QR = I (or R'(t QHQ + (1-t) Q)R = I), within the range of Q."""
+def kernel_mddm(Q, Y, d):
+    """P = Phi'R with R'QR = I, within the range of Q."""
     H = centring(len(Q))
     A = Q @ H @ Y @ Y.T @ H @ Q
-    B = Q if variant == "projection" else mixing * Q @ H @ Q + (1 - mixing) * Q
     w, E = decomposed(Q)
     E = E[:, : rank_of(w)]
-    values, vectors = generalised(E.T @ A @ E, E.T @ B @ E)
+    values, vectors = generalised(E.T @ A @ E, E.T @ Q @ E)
     kept = min(d, rank_of(values))
     n_labels = Y.shape[1]
     R = E @ vectors[:, :kept]

@@ -42,7 +42,6 @@ METHODS = {
     "DMLR": DMLR(),
     "FaIE": FaIE(),
     "MDDMp": MDDM(),
-    "MDDMf": MDDM(variant="subspace"),
     "MDDM variance": MDDM(completion="variance"),
     "CMLL": CMLL(),
     "CMLL, features kept": CMLL(None),
@@ -84,7 +83,7 @@ def fit_if_unique(model, X, Y):
         extra = 0 if found.projection_ is None else found.projection_.shape[1] - d
         assume(extra <= 0 or clear_rest(X, found.projection_[:, :d], extra))
     elif isinstance(model, MDDM):
-        values = literal.mddm(X, Y, 1, variant=model.variant).spectrum
+        values = literal.mddm(X, Y, 1).spectrum
         kept = min(model.n_feature_components, literal.rank_of(values))
         assume(literal.is_unique(values, kept))
         if model.n_feature_components > kept:
@@ -134,8 +133,6 @@ def test_a_learner_without_intercept_does_notice():
 def test_doubled_rows_and_doubled_penalty_change_nothing(model):
     X, Y = problem(30, 7, 6, seed=253)
     X_new, model = new_rows(X), sized(model, X, Y)
-    if getattr(model, "variant", "projection") == "subspace":
-        model.set_params(mixing=0.0)
     once = untuned(model, alpha=1.5).fit(X, Y)
     twice = untuned(model, alpha=3.0).fit(np.vstack([X, X]), np.vstack([Y, Y]))
     assert_scores(twice.decision_function(X_new), once.decision_function(X_new))

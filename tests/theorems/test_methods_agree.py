@@ -20,7 +20,6 @@ from tests.makers import modest, untuned
 from . import literal_methods as literal
 from .helpers import (
     assert_orthonormal,
-    assert_same_span,
     assert_scores,
     is_well_posed,
     joint_matrix,
@@ -274,41 +273,6 @@ def test_mddm_projection(solver, data, size, container, bias, completion):
 
 
 @every_solver
-@modest
-@given(
-    data=awkward(),
-    size=sizes,
-    container=containers,
-    bias=biases,
-    mixing=st.sampled_from([0.0, 0.2, 0.5, 0.9]),
-)
-def test_mddm_subspace(solver, data, size, container, bias, mixing):
-    X, Y = data
-    d = count(size, X.shape[1])
-    expected = literal.mddm(X, Y, d, variant="subspace", mixing=mixing)
-    embedding = MDDM(d, variant="subspace", mixing=mixing, solver=solver)
-    assert_agrees(embedding, expected, X, Y, container=container, bias=bias)
-    P, B = embedding.projection_, literal.mddm_pencil(X, Y, "subspace", mixing)[1]
-    np.testing.assert_allclose(P.T @ B @ P, np.eye(P.shape[1]), atol=1e-8)
-
-
-@every_solver
-@modest
-@given(data=awkward())
-def test_mddm_subspace_without_the_identity(solver, data):
-    """mixing = 1, X'HX mostly singular: all happens in its range, as if by a projector."""
-    X, Y = data
-    assume_clear_projector(X, 0)
-    model = MDDM(1.0, variant="subspace", mixing=1.0, solver=solver).fit(X, Y)
-    expected = literal.mddm(X, Y, X.shape[1], variant="subspace", mixing=1.0)
-    assert_eigenvalues(model, expected)
-    assume(literal.is_unique(expected.spectrum, expected.kept))
-    Xc = X - X.mean(axis=0)
-    assert_orthonormal(Xc @ model.projection_, 1e-7)
-    assert_same_span(Xc @ model.projection_, Xc @ expected.projection, 1e-6)
-
-
-@every_solver
 def test_ties_keep_values_and_constraints(solver):
     """Four labels that look alike: any rotation of the codes will do, none may be worse."""
     X = Y = np.kron(np.eye(4), np.ones((3, 1)))
@@ -385,10 +349,6 @@ CASES = {
     "MDDMp variance": Case(
         MDDM(7, completion="variance"),
         lambda X, Y, alpha: literal.mddm(X, Y, 7, completion="variance"),
-    ),
-    "MDDMf": Case(
-        MDDM(3, variant="subspace", mixing=0.3),
-        lambda X, Y, alpha: literal.mddm(X, Y, 3, variant="subspace", mixing=0.3),
     ),
 }
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
@@ -494,10 +454,6 @@ KERNEL_CASES = {
     ),
     "k-DMLR": (DMLR(3), lambda Q, Y, alpha: literal.dmlr(Y, Q, 3)),
     "k-MDDMp": (MDDM(3), lambda Q, Y, alpha: literal.kernel_mddm(Q, Y, 3)),
-    "k-MDDMf": (
-        MDDM(3, variant="subspace", mixing=0.3),
-        lambda Q, Y, alpha: literal.kernel_mddm(Q, Y, 3, variant="subspace", mixing=0.3),
-    ),
 }
 
 

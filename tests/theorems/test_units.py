@@ -84,14 +84,14 @@ def test_left_out_rows_are_left_out_in_any_units(shape, unit, monkeypatch):
     """The learnt decoder rests on leave-one-out: the same in units that a penalty hardly notices,
     whether columns are large or the penalty small. (Its own penalty is chosen by folds, which the
     content of the rows decides; here it is fixed.)"""
-    monkeypatch.setattr(decisions, "choose_share", lambda folds: 0.1)
+    monkeypatch.setattr(decisions, "choose_penalty", lambda folds: 0.1)
     X, Y = problem(shape, unit)
     small = X / np.where(np.arange(X.shape[1]) == 4, unit, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        large = CompactClassifier(Original(), alpha=1.0, decoder="learned").fit(X, Y)
+        large = CompactClassifier(Original(), alpha=1.0, decoder="logistic").fit(X, Y)
         # Nine of the sixteen digits of that column are its unit; its own penalty is then nothing.
-        near = CompactClassifier(Original(), alpha=1.0, decoder="learned")
+        near = CompactClassifier(Original(), alpha=1.0, decoder="logistic")
         near.fit(small * np.where(np.arange(X.shape[1]) == 4, 1e3, 1.0), Y)
     scores = large.decision_function(X)
     others = near.decision_function(small * np.where(np.arange(X.shape[1]) == 4, 1e3, 1.0))

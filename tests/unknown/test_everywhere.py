@@ -12,10 +12,15 @@ from sklearn.linear_model import Ridge
 
 from compactlearn import (
     CMLL,
+    CPLST,
+    DMLR,
+    MDDM,
+    PLST,
     AutoCompactClassifier,
     CMLLClassifier,
     CMLLClassifierCV,
     CompactClassifier,
+    FaIE,
     KernelMap,
     Original,
     ShortlistClassifier,
@@ -62,7 +67,6 @@ def search(decoders, **options):
 MADE = {
     "linear, auto": own,
     "linear, cardinality": lambda: own(threshold="cardinality"),
-    "learned, f1": lambda: own("learned", "f1"),
     "logistic, per-label": lambda: own("logistic", "per-label"),
     "scaled": lambda: own(scale=True),
     "kernel, exact": lambda: own(feature_map=KernelMap()),
@@ -70,14 +74,20 @@ MADE = {
     "kernel, labels kept": lambda: CompactClassifier(
         Original(), feature_map=KernelMap(), decoder="logistic"
     ),
+    "labels kept, learned": lambda: CompactClassifier(
+        Original(), decoder="logistic", threshold="per-label"
+    ),
     "foreign regressor": foreign,
     "missing positives": lambda: CompactClassifier(positive_unlabelled=True),
     "wrong labels": lambda: CompactClassifier(label_noise=(0.05, 0.1), decoder="logistic"),
     "wrong labels, rates estimated": lambda: CompactClassifier(label_noise="auto"),
-    "CCA": lambda: CompactClassifier(related.CCA()),
+    **{
+        type(one).__name__: lambda one=one: CompactClassifier(one, threshold="per-label")
+        for one in (PLST(3), CPLST(3), MDDM(), FaIE(3), DMLR(3), Original(), related.CCA())
+    },
     "LEML": lambda: related.LEML(2, random_state=0),
     "CMLLClassifierCV": lambda: CMLLClassifierCV(cv=2, decoders=("linear",)),
-    "CMLLClassifierCV, learned": lambda: search(("linear", "learned")),
+    "CMLLClassifierCV, logistic": lambda: search(("linear", "logistic")),
     "CMLLClassifierCV, by labels": lambda: search(("linear",), scoring="micro_f1"),
     "GridSearchMoments": lambda: GridSearchMoments(CMLLClassifier(), GRID, cv=2),
     "GridSearchMoments, logistic": lambda: GridSearchMoments(own("logistic"), GRID, cv=2),
@@ -93,7 +103,7 @@ MADE = {
     },
 }
 SLOW = (
-    *("CMLLClassifierCV, learned", "CMLLClassifierCV, by labels", "GridSearchMoments, logistic"),
+    *("CMLLClassifierCV, logistic", "CMLLClassifierCV, by labels", "GridSearchMoments, logistic"),
     *("wrong labels, rates estimated", "AutoCompactClassifier"),
 )
 ALL = [

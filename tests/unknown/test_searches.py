@@ -26,7 +26,7 @@ def searched():
     search = CMLLClassifierCV(
         alphas=[0.5, 20.0],
         n_label_components=[2, 4],
-        decoders=("linear", "learned", "logistic"),
+        decoders=("linear", "logistic"),
         racing=False,
         cv=splits,
     )
@@ -37,7 +37,7 @@ def test_scores_of_folds_are_those_of_separate_fits_on_the_known_cells(searched)
     X, Y, unknown, splits, search = searched
     given = with_nan(Y, unknown)
     assert {params["decoder"] for params in search.cv_results_["params"]} == {
-        *("linear", "learned", "logistic")
+        *("linear", "logistic")
     }
     for place, params in enumerate(search.cv_results_["params"]):
         for number, (train, test) in enumerate(splits):
@@ -77,7 +77,7 @@ def test_no_completion_of_a_search_raises_its_objective(monkeypatch):
             CompactClassifier(PLST(3), decoder="logistic"), {"alpha": [1.0]}, cv=three_splits(90)
         ),
         CMLLClassifier(decoder="logistic", threshold="f1"),
-        CMLLClassifier(decoder="learned", threshold="per-label"),
+        CMLLClassifier(decoder="logistic", threshold="per-label"),
         ThresholdTuner(CMLLClassifier(decoder="logistic"), cv=three_splits(90)),
     ],
     ids=lambda model: type(model).__name__,

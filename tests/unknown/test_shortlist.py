@@ -21,11 +21,11 @@ from compactlearn.shortlist import _generation
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _neighbours as neighbours
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._fitting import FoldFit, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._held_out import FoldFit, tuned_threshold
 from compactlearn.shortlist._neighbours import Neighbours
 from compactlearn.shortlist._prior import CandidatePrior
-from compactlearn.shortlist._training import TrainingRows
+from compactlearn.shortlist._rows import ShortlistRows
 from tests.unknown.problems import sparse, with_nan
 
 
@@ -48,7 +48,7 @@ INSIDE = np.arange(X.shape[0]) % 5 == 0
 def fold_fit(labels, unknown, sizes, weights=None):
     """Return candidates, prior and regressions without the rows inside a fold."""
     settings = GeneratorSettings(None, 8, True, sizes, 1)
-    data = TrainingRows(X, sparse(labels), weights, sparse(unknown))
+    data = ShortlistRows(X, sparse(labels), weights, sparse(unknown))
     return FoldFit.of(data, sparse_rows(X, unit=True), INSIDE, settings, seeded(0))
 
 

@@ -1,6 +1,5 @@
 """Experiments: what was asked, on which folds, and what came out."""
 
-from compactlearn_bench.harness.cluster import ClusterError
 from compactlearn_bench.harness.events import Event, RunError, Summary
 from compactlearn_bench.harness.run import run
 from compactlearn_bench.methods.classifier_entry import ClassifierEntry
@@ -13,7 +12,6 @@ from compactlearn_bench.spec.reading import Spec, SpecError, parse_spec, read_sp
 __all__ = [
     "Answer",
     "ClassifierEntry",
-    "ClusterError",
     "Entry",
     "Event",
     "RunError",

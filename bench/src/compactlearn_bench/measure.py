@@ -74,19 +74,25 @@ def by_data_set(
     script: str | None,
     record: str,
     data: Sequence[str],
-    measure: Callable[[str, Path | None], Row],
+    measure: Callable[[str, Path | None], Row | list[Row]],
     arguments: list[str] | None = None,
 ) -> int:
-    """Run the command of a script that measures data sets one by one: some of them, or all."""
+    """Run the command of a script that measures data sets one by one: some of them, or all.
+
+    ``measure`` returns the row of a data set, or a list of its rows.
+    """
     command = parser(script, record)
     command.add_argument("names", nargs="*", metavar="NAME", help=f"default: {', '.join(data)}")
     options = command.parse_args(arguments)
     warnings.simplefilter("ignore")
-    found = {row["data"]: row for row in known_rows(options.out)}
+    found: dict[str, list[Row]] = {}
+    for row in known_rows(options.out):
+        found.setdefault(row["data"], []).append(row)
     for name in options.names or data:
-        found[name] = measure(name, options.data_home)
-        print(found[name], flush=True)
-        write(options.out, [found[one] for one in data if one in found])
+        rows = measure(name, options.data_home)
+        found[name] = rows if isinstance(rows, list) else [rows]
+        print(*found[name], sep="\n", flush=True)
+        write(options.out, [row for one in data for row in found.get(one, [])])
     return 0
 
 

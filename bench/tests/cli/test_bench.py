@@ -2,7 +2,6 @@
 
 import errno
 import functools
-import io
 import os
 import re
 import signal
@@ -12,13 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from compactlearn.cli import main
-from compactlearn_bench import Event
-from compactlearn_bench.cli import bench, bench_view
+from compactlearn_bench.cli import bench
 from compactlearn_bench.methods import finding
-from compactlearn_bench.records import Cell, Store
+from compactlearn_bench.records import Store
 from tests.makers import heed_ctrl_c
 
 HELPERS = Path(__file__).resolve().parents[1] / "harness" / "helpers"
@@ -146,14 +143,11 @@ def test_a_mistake_in_the_spec_is_one_sentence(write, tmp_path, keys, words, cap
         (["--pack", "nowhere/x.xz"], "nowhere does not exist"),
         (["--pack", "small.toml"], "is not a whole packed file"),
         (["--pack", "."], "cannot be read (Is a directory)"),
-        (["--scheduler", "nonsense"], "No Dask scheduler answers at nonsense"),
     ],
 )
 def test_a_mistake_in_an_option_is_one_sentence(
     write, tmp_path, arguments, words, capsys, monkeypatch
 ):
-    if "--scheduler" in arguments:
-        pytest.importorskip("distributed")
     monkeypatch.chdir(tmp_path)
     assert main(["bench", write(), "--store", "store", *arguments]) == 2
     output = capsys.readouterr().err
@@ -216,22 +210,3 @@ def test_ctrl_c_stops_cleanly(write, tmp_path, monkeypatch):
         os.kill(pid, 0)
     written = len(list(Store(tmp_path / "store").records()))
     assert 0 <= written - out.count("done in") <= 1  # one may end while the news is on its way
-
-
-def test_the_table_at_a_terminal_counts_cells():
-    cells = [Cell(d, m, "paper", f) for d in ("enron", "yeast") for m in ("A", "B") for f in (0, 1)]
-    progress = bench_view.CellProgress(cells)
-    for cell in cells[:5]:
-        progress(Event("started", cell))
-    progress(Event("ended", cells[0], "done", 2.0))
-    progress(Event("ended", cells[1], "failed", 4.0, "because"))
-    progress(Event("put back", cells[2]))
-    progress(Event("found", cells[7], "done"))
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(progress)
-    text = " ".join(console.export_text().split())
-    assert "enron │ 1/2 !1 │ 0/2 +1" in text
-    assert "yeast │ 0/2 +1 │ 1/2" in text
-    assert "3 of 8 cells ended (1 failed), 2 running" in text
-    # Five are left, assumed to be like what is known (3 s), two at a time.
-    assert "about 8 s to go" in text or "about 7.50 s to go" in text

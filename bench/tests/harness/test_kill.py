@@ -141,51 +141,8 @@ def test_sigkill_at_fifty_moments(make_spec, zygote, tmp_path):
                 break
         assert answers(store) == expected
         assert not store.quarantine.exists()
-        assert not os.listdir(store.claims)
         completed += 1
     assert in_the_middle > KILLS / 4  # else the shots fell too early to say anything
-
-
-@pytest.mark.slow
-def test_sigkill_of_the_real_command(make_spec, tmp_path, monkeypatch):
-    """The same with fresh interpreters throughout, a few times."""
-    spec, store, log = make_spec(8, 0.02), Store(tmp_path / "store"), tmp_path / "executions.log"
-    cells, dice = cells_of(read_spec(spec)), random.Random(1)
-    monkeypatch.setenv("PLUGGED_LOG", str(log))
-    command = [sys.executable, "-m", "compactlearn", "bench", str(spec), "--store"]
-    command.append(str(store.folder))
-    for kill in range(4):
-        before, seen = recorded(store, cells), len(executed(log))
-        process = subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-        )
-        if kill:  # the first one dies while it starts
-            end = time.monotonic() + 60
-            while len(executed(log)) <= seen and time.monotonic() < end:
-                time.sleep(0.01)
-        time.sleep(dice.uniform(0.0, 0.5))
-        (os.killpg if kill % 2 else os.kill)(process.pid, signal.SIGKILL)
-        process.wait()
-        time.sleep(0.3)  # for workers that were just between two cells
-        assert ended({pid for pid, _ in executed(log)[seen:]})
-        ran = {what for _, what in executed(log)[seen:]}
-        assert not before & ran
-        assert len(ran - recorded(store, cells)) <= WORKERS
-        assert bool(ran) == bool(kill)
-    assert len(recorded(store, cells)) < len(cells)
-    assert not store.quarantine.exists()
-
-
-def test_two_commands_share_a_store(make_spec, zygote, tmp_path):
-    spec, store, log = make_spec(3), Store(tmp_path / "store"), tmp_path / "executions.log"
-    cells = cells_of(read_spec(spec))
-    pids = [zygote.run(log, spec, store) for _ in range(2)]
-    assert [zygote.ask("wait", pid) for pid in pids] == [0, 0]
-    ran = [what for _, what in executed(log)]
-    assert sorted(ran) == sorted(recorded(store, cells))
-    assert len(ran) == len(cells) == 60
-    assert len({pid for pid, _ in executed(log)}) > WORKERS  # both took part
-    assert not os.listdir(store.claims)
 
 
 @pytest.mark.parametrize("real", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -219,8 +176,3 @@ def test_a_worker_ends_with_its_parent_in_the_middle_of_a_cell(
     assert ended([worker for worker, _ in executed(log)])
     assert len(executed(log)) == 1
     assert list(store.records()) == []
-    cell, end, free = cells_of(read_spec(spec))[0], time.monotonic() + 5, False
-    while not free and time.monotonic() < end:  # its last thread may be a moment behind its first
-        with store.claim(cell) as free:
-            pass
-    assert free

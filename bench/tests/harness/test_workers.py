@@ -1,32 +1,18 @@
-"""Workers that misbehave, and what the parent makes of cells whose worker or cluster is gone."""
+"""Workers that misbehave, and what the parent makes of cells whose worker is gone."""
 
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections import deque
-from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from compactlearn_bench import RunError, cells_of
-from compactlearn_bench.harness.cluster import _Cluster, _Sent
 from compactlearn_bench.harness.guard import Worker
 from compactlearn_bench.harness.host import _resident_elsewhere, resident_bytes
-from compactlearn_bench.harness.job import Job, written
-from compactlearn_bench.records import Cell, Record
-from compactlearn_bench.spec.reading import Budget
-
-CELL = Cell("emotions", "mine", "paper", 0)
-
-
-def answer(status="done", when="today"):
-    circumstances = {"written": when, "seconds": {"total": 1.0}}
-    return Record(CELL, status, metrics=["x"], values=np.empty((0, 1)), circumstances=circumstances)
+from compactlearn_bench.harness.job import Job
+from compactlearn_bench.records import Cell
 
 
 def gone(pid):
@@ -41,11 +27,7 @@ def eventually(true, within=10.0):
     return true()
 
 
-# ---- processes ----------------------------------------------------------------------------------
-
-
 def test_what_a_cell_has_started_ends_with_it(run, spec, store, tmp_path, monkeypatch):
-    """A forked child holds the lock of the cell: as long as it lives, no record can be written."""
     children = tmp_path / "children"
     monkeypatch.setenv("PLUGGED_FILE", str(children))
     asked = spec("forking", selections=["paper"], budget={"seconds": 0.3})
@@ -107,73 +89,6 @@ def test_a_worker_has_one_thread_a_group_of_its_own_and_a_fixed_order_of_sets():
     finally:
         made.stop()
         made.errors.close()
-
-
-# ---- records of cells whose worker is gone ------------------------------------------------------
-
-
-def test_a_worker_leaves_a_record_alone_that_somebody_has_just_written(
-    run, spec, store, log, monkeypatch
-):
-    """It was not there when the parent looked."""
-    asked = spec(selections=["paper"])
-    run(asked, store)
-    log()
-    monkeypatch.setattr(sys.modules["compactlearn_bench.harness.run"], "_jobs", lambda *_: jobs)
-    jobs = [Job(cell, store=str(store.folder)) for cell in cells_of(asked)]
-    summary = run(asked, store)
-    assert (summary.computed, summary.found, log()) == (0, 2, [])
-    stale = [written(store.read(cell)) for cell in cells_of(asked)]
-    jobs = [Job(job.cell, store=job.store, stale=s) for job, s in zip(jobs, stale, strict=True)]
-    assert (run(asked, store).computed, len(log())) == (2, 2)
-
-
-# ---- a cluster that goes away -------------------------------------------------------------------
-
-
-class Future:
-    """As much of Dask's as is needed."""
-
-    def __init__(self, result=None, cancelled=False):
-        self.key, self._result, self._cancelled = "key", result, cancelled
-
-    def cancelled(self):
-        return self._cancelled
-
-    def result(self):
-        if isinstance(self._result, Exception):
-            raise self._result
-        return self._result
-
-
-def cluster(store, events, client=None):
-    return _Cluster(client, None, store, Budget(), events.append, deque())
-
-
-def test_a_lost_scheduler_fails_no_cell(store):
-    def nobody():
-        raise OSError("timed out")
-
-    made = cluster(store, [], SimpleNamespace(nthreads=nobody))
-    with pytest.raises(RunError, match=r"scheduler was lost \(timed out\); start one again"):
-        made._room()
-    with pytest.raises(RunError, match="scheduler was lost"):
-        made._keep(_Sent(Job(CELL), ExitStack(), Future(cancelled=True)))
-    assert list(store.records()) == []
-
-
-OTHER = Record(Cell("emotions", "theirs", "paper", 0), "done").to_json()
-
-
-@pytest.mark.parametrize("result", [ValueError("no worker"), "{}", OTHER])
-def test_an_answer_that_is_none_is_a_failure_and_took_no_days(store, result):
-    events = []
-    cluster(store, events)._keep(_Sent(Job(CELL), ExitStack(), Future(result)))
-    record = store.read(CELL)
-    assert record.status == "failed"
-    assert "The cluster gave no answer" in record.reason
-    assert record.circumstances["seconds"]["total"] < 10
-    assert [event.kind for event in events] == ["ended"]
 
 
 FAMILY = """

@@ -1,14 +1,12 @@
-"""A folder of records: whole files, corrupt ones set aside, claims that die with their holder."""
+"""A folder of records: whole files, corrupt ones set aside, one run at a time writes."""
 
 import errno
 import json
 import lzma
 import os
-import re
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -87,7 +85,6 @@ def test_a_corrupt_record_is_set_aside_and_not_done(store, damage, words):
 def test_a_full_disk_leaves_what_was_there(store, call, before, monkeypatch):
     if before:
         store.write(record(0, "failed"))
-    store.prepare()
 
     def full(*_args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -103,61 +100,40 @@ def test_a_full_disk_leaves_what_was_there(store, call, before, monkeypatch):
 
 HOLD = """
 import sys
-from compactlearn_bench.records import Cell, Store
-cell = Cell("enron", "ORI", "paper", 0, settings={"alpha": [0.1, 1.0]})
-with Store(sys.argv[1]).claim(cell) as mine:
-    print(mine, flush=True)
+from compactlearn_bench.records import Store
+with Store(sys.argv[1]).locked():
+    print("locked", flush=True)
     sys.stdin.read()
 """
 
 
-def holder(store):
+@pytest.mark.parametrize("how", ["kill", "end"])
+def test_one_run_at_a_time_writes_to_a_folder(store, how):
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(store.folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout.readline() == "True\n"
-    return process
-
-
-@pytest.mark.parametrize("how", ["kill", "end"])
-def test_a_claim_ends_with_its_process(store, how):
-    process = holder(store)
-    with store.claim(cell()) as mine, store.claim(cell(1)) as other:
-        assert not mine
-        assert other
-    store.prepare()  # must leave an active claim alone
-    with store.claim(cell()) as mine:
-        assert not mine
+    assert process.stdout.readline() == "locked\n"
+    words = r"Only one run at a time .* at .*store; wait until it has ended, or name another folder"
+    with pytest.raises(StoreError, match=words), store.locked():
+        raise AssertionError("it is not ours")
     if how == "kill":
         process.send_signal(signal.SIGKILL)
     process.stdin.close()
     process.wait()
     process.stdout.close()
-    left = os.listdir(store.claims)
-    assert left == ([f"{cell().name}.lock"] if how == "kill" else [])
-    store.prepare()
-    assert os.listdir(store.claims) == []
-    with store.claim(cell()) as mine:
-        assert mine
-    assert os.listdir(store.claims) == []
+    for _ in range(2):
+        with store.locked():
+            pass
 
 
-def test_left_over_temporaries_go_when_old_and_unclaimed(store):
-    store.prepare()
+def test_what_killed_runs_left_is_cleared_away(store):
     store.write(record(0))
-    for number, fold in enumerate((0, 0, 1)):
-        part = store.cells / f".{cell(fold).name}.json.x{number}.part"
-        part.write_text("half")
-        if number != 1:
-            os.utime(part, (time.time() - 3600,) * 2)
-    with store.claim(cell(1)) as mine:
-        assert mine
-        store.prepare()
-    assert sorted(re.findall(r"x\d", " ".join(os.listdir(store.cells)))) == ["x1", "x2"]
-    assert len(list(store.records())) == 1
+    (store.cells / f".{cell(1).name}.json.x.part").write_text("half")
+    with store.locked():
+        assert os.listdir(store.cells) == [f"{cell(0).name}.json"]
 
 
 def test_packed_bytes_depend_on_the_records_alone(store, tmp_path):
@@ -210,43 +186,28 @@ def test_nothing_is_unpacked_from_a_file_whose_end_is_damaged(store, tmp_path):
 
 
 @pytest.mark.parametrize(("code", "remedy"), [(errno.ENOSPC, "make room"), (errno.EACCES, "check")])
-def test_a_claim_that_cannot_be_written_is_a_sentence(store, code, remedy, monkeypatch):
-    store.prepare()
-    real = os.open
+def test_a_folder_that_cannot_be_written_is_a_sentence(store, code, remedy, monkeypatch):
+    def refuse(*_args, **_more):
+        raise OSError(code, os.strerror(code))
 
-    def refuse(path, *rest, **more):
-        if str(path).endswith(".lock"):
-            raise OSError(code, os.strerror(code))
-        return real(path, *rest, **more)
-
-    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(type(store.folder), "open", refuse)
     words = f"Nothing can be written to .*{remedy}"
-    with pytest.raises(StoreError, match=words) as raised, store.claim(cell()):
+    with pytest.raises(StoreError, match=words) as raised, store.locked():
         raise AssertionError("it is not ours")
     assert raised.value.errno == code
-    part = store.cells / f".{cell().name}.json.x.part"
-    part.write_text("half")
-    os.utime(part, (0, 0))
-    store.prepare()  # what cannot be cleared away is only in the way
-    assert part.exists()
 
 
-def test_a_corrupt_record_is_left_to_whoever_is_at_its_cell(store):
+def test_a_corrupt_record_on_a_medium_that_cannot_be_written_stays(store, monkeypatch):
     store.write(record(0))
     store.path(cell(0)).write_text("no")
-    with store.claim(cell(0)), pytest.warns(UserWarning, match="it was left where it is"):
+
+    def refuse(*_args):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.warns(UserWarning, match="it was left where it is"):
         assert store.read(cell(0)) is None
     assert store.path(cell(0)).read_text() == "no"
-
-
-def test_a_claim_leaves_no_file_open(store):
-    """A run has thousands of them."""
-    store.prepare()
-    before = len(os.listdir("/dev/fd"))
-    for _ in range(3):
-        with store.claim(cell()) as mine, store.claim(cell()) as again:
-            assert (mine, again) == (True, False)
-    assert len(os.listdir("/dev/fd")) == before
 
 
 BUSY = """
@@ -256,7 +217,6 @@ from compactlearn_bench.records import Cell, Record, Store
 warnings.simplefilter("error")
 store, own = Store(sys.argv[1]), sys.argv[2]
 for turn in range(25):
-    store.prepare()
     for fold in range(3):
         cell = Cell("enron", "ORI", "paper", fold)
         store.write(Record(cell, "done", None, ["x"], [{}], np.array([[0.5]]),
@@ -269,7 +229,6 @@ for turn in range(25):
 
 def test_processes_that_write_the_same_cells_leave_whole_records(store):
     """Neither ever sees a part of what the other writes, and there is no warning."""
-    store.prepare()
     for fold in range(3):
         store.write(Record(Cell("enron", "ORI", "paper", fold), "done"))
     started = [

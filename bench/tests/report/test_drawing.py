@@ -7,14 +7,14 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from compactlearn.inspection.charts import Dot
-from compactlearn.inspection.svg import text_width
 from compactlearn_bench.records import aggregate
 from compactlearn_bench.records.ranks import critical_difference, indistinguishable
 from compactlearn_bench.report import make_tables
 from compactlearn_bench.report.drawing.all_charts import rank_chart
 from compactlearn_bench.report.drawing.heat_map import heat_map
+from compactlearn_bench.report.drawing.line_charts import Dot
 from compactlearn_bench.report.drawing.rows_and_ranks import dot_rows, rank_line
+from compactlearn_bench.report.drawing.svg import text_width
 
 BAD = '<script>alert("&1")</script>'
 

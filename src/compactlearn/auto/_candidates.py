@@ -128,7 +128,7 @@ def named(kind: str, found: SearchResult) -> str:
     return f"{kind}, {found.preprocessing.name}"
 
 
-def few_codes(problem: Problem, codes: int) -> CMLLClassifier:
+def linear_decoded(problem: Problem, codes: int) -> CMLLClassifier:
     """Return a compact model with this number of codes and the linear decoder."""
     sparse = scipy.sparse.issparse(problem.X)
     return CMLLClassifier(
@@ -439,7 +439,7 @@ def _run_stopgap(problem: Problem, name: str, codes: int, n_rows: int) -> Trial:
     test = np.sort(rng.permutation(test)[:JUDGING_ROWS])
     train = np.sort(rng.permutation(train)[:n_rows])
     with quiet():
-        model = fitted(few_codes(problem, codes), problem, train, problem.X)
+        model = fitted(linear_decoded(problem, codes), problem, train, problem.X)
     new = drop_unseen_features(problem.X[train], problem.X[test])
     scores = scores_to_rank(model, new).reshape(test.size, -1).astype(np.float32)
     return evaluated(problem, name, model, test, scores, start)

@@ -24,7 +24,7 @@ from compactlearn.auto._leaderboard import (
     trial_row,
 )
 from compactlearn.auto._problem import Problem, given_folds, row_folds
-from compactlearn.auto._schedule import Search, run_candidates
+from compactlearn.auto._schedule import SearchRun, run_candidates
 from compactlearn.auto._small_candidates import small_candidates
 from compactlearn.auto._trials import Trial
 from compactlearn.compact._compression import (
@@ -317,7 +317,9 @@ compression_, n_features_in_, feature_names_in_
             folds_given=folds_given or groups is not None,
         )
 
-    def _search(self, problem: Problem, time_budget: TimeBudget, size: SizeBudget | None) -> Search:
+    def _search(
+        self, problem: Problem, time_budget: TimeBudget, size: SizeBudget | None
+    ) -> SearchRun:
         """Try one candidate after the other within the budgets."""
         source = (
             candidates(problem)
@@ -349,7 +351,7 @@ compression_, n_features_in_, feature_names_in_
         self,
         problem: Problem,
         labels: LabelSpace,
-        search: Search,
+        search: SearchRun,
         chosen: Trial,
         size: SizeBudget | None,
     ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from compactlearn.auto._schedule import Search
+from compactlearn.auto._schedule import SearchRun
 from compactlearn.auto._trials import Trial
 from compactlearn.core._optional import require
 from compactlearn.core._params import Real
@@ -30,7 +30,7 @@ def trial_row(one: Trial) -> Row:
     }
 
 
-def leaderboard(search: Search, chosen: Trial) -> list[Row]:
+def leaderboard(search: SearchRun, chosen: Trial) -> list[Row]:
     """Return a row for each trial, and one for the blend that was selected; best first."""
     rows = [trial_row(one) for one in search.every]
     if len(chosen.blend.members) > 1:
@@ -38,7 +38,7 @@ def leaderboard(search: Search, chosen: Trial) -> list[Row]:
     return sorted(rows, key=lambda row: -row["score"])
 
 
-def reasons(chosen: Trial, search: Search, metric: str) -> str:
+def reasons(chosen: Trial, search: SearchRun, metric: str) -> str:
     """Return which model was selected by which score, from which others, and what was skipped."""
     shown = metric.replace("_", " ")
     if not get_metric(metric).greater_is_better:

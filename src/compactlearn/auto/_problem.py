@@ -75,7 +75,7 @@ class Problem:
     def density(self) -> float:
         """The share of the features that are not zero."""
         stored = self.X.nnz if scipy.sparse.issparse(self.X) else np.count_nonzero(self.X)
-        return stored / max(1, self.n_rows * self.n_features)
+        return float(stored / max(1, self.n_rows * self.n_features))
 
     @cached_property
     def splits(self) -> list[Split]:
@@ -197,34 +197,26 @@ def row_folds(
     X: Any, targets: Targets, count: int, rng: np.random.RandomState, groups: Any = None
 ) -> Rows:
     """Return the fold of each row: groups or equal rows share a fold, classes are stratified."""
-    n_rows = X.shape[0]
     if groups is None:
         member = np.unique(row_hashes(X), return_inverse=True)[1]
     else:
         member = held_out_together(X, groups)
     distinct = int(member.max()) + 1
-    if targets.kind != "multilabel" and distinct == n_rows:
-        classes = (
-            targets.matrix.argmax(axis=1) if targets.n_labels > 1 else targets.matrix.toarray()
-        )
-        fold = np.zeros(n_rows, dtype=np.intp)
-        smallest = int(np.unique(np.ravel(classes), return_counts=True)[1].min())
-        if smallest >= count:
+    if targets.kind != "multilabel" and distinct == member.size:
+        classes = _classes(targets)
+        if np.unique(classes, return_counts=True)[1].min() >= count:
             divided = StratifiedKFold(count, shuffle=True, random_state=rng)
-            for k, (_, test) in enumerate(divided.split(np.zeros(n_rows), np.ravel(classes))):
-                fold[test] = k
-            return fold
-    count = max(1, min(count, distinct))
-    return Folds.permuted(member, count, rng).number
+            folds = Folds.of_splits(list(divided.split(classes, classes)), classes.size)
+            assert folds is not None
+            return folds.number
+    return Folds.permuted(member, max(1, min(count, distinct)), rng).number
 
 
 def given_folds(
     cv: Any, X: Any, targets: Targets, counted: Rows | None, n_given: int, groups: Any = None
 ) -> Rows:
     """Return the fold of each row that counts, by a splitter, or by splits of all given rows."""
-    labels = targets.matrix.toarray()
-    if targets.kind != "multilabel":
-        labels = labels[:, 0] if labels.shape[1] == 1 else labels.argmax(axis=1)
+    labels = targets.matrix.toarray() if targets.kind == "multilabel" else _classes(targets)
     n_rows = X.shape[0] if hasattr(cv, "split") else n_given
     splits = make_splits(
         cv, X, labels, groups, n_rows, seed=None, together=lambda: np.arange(n_rows)
@@ -238,3 +230,9 @@ def given_folds(
             "got other splits. Pass a K-fold splitter or its splits."
         )
     return np.unique(folds.number, return_inverse=True)[1]
+
+
+def _classes(targets: Targets) -> Any:
+    """Return the number of the class of each row of a vector."""
+    Y = targets.matrix.toarray()
+    return Y[:, 0] if targets.n_labels == 1 else Y.argmax(axis=1)

@@ -25,7 +25,7 @@ COMFORTABLE = 0.25
 
 
 @dataclass
-class Search:
+class SearchRun:
     """The models that were tried, and those that were not."""
 
     tried: list[Trial] = field(default_factory=list)
@@ -50,13 +50,13 @@ def run_candidates(
     accepts: Callable[[Trial], bool] = lambda one: True,
     say: Callable[[str], None] = lambda text: None,
     done: Callable[[], None] = lambda: None,
-) -> Search:
+) -> SearchRun:
     """Try one candidate after the other within the budget; the first is always finished.
 
     ``accepts`` returns whether a fitted model is small enough to be selected. ``say`` is called
     with the name of the next model and the best score, ``done`` after each model.
     """
-    search = Search()
+    search = SearchRun()
     for candidate in candidates:
         if candidate.stopgap and not _stopgap_needed(candidate, budget, search):
             continue
@@ -106,7 +106,7 @@ def run_candidates(
     return search
 
 
-def _stopgap_needed(candidate: Candidate, budget: TimeBudget, search: Search) -> bool:
+def _stopgap_needed(candidate: Candidate, budget: TimeBudget, search: SearchRun) -> bool:
     """Return whether the model after a stopgap might not be finished."""
     if search.tried:
         return False
@@ -115,7 +115,7 @@ def _stopgap_needed(candidate: Candidate, budget: TimeBudget, search: Search) ->
     return budget.needed(candidate.next_seconds) > COMFORTABLE * budget.left
 
 
-def _reason_to_skip(candidate: Candidate, budget: TimeBudget, search: Search) -> str | None:
+def _reason_to_skip(candidate: Candidate, budget: TimeBudget, search: SearchRun) -> str | None:
     """Return why a candidate is skipped, or None if it is tried."""
     if not search.every:
         return None

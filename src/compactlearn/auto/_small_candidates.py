@@ -9,13 +9,14 @@ A linear model of D features and M labels has fewer parameters with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from compactlearn.auto._budgets import most_codes, smallest
 from compactlearn.auto._candidates import (
     KEPT_FEATURES,
+    LINEAR,
     MORE_CODES,
     Candidate,
     Findings,
@@ -24,7 +25,7 @@ from compactlearn.auto._candidates import (
     codes_seconds,
     compact_name,
     counted,
-    few_codes,
+    linear_decoded,
     linear_seconds,
     named,
     quick_candidate,
@@ -32,9 +33,8 @@ from compactlearn.auto._candidates import (
     shortlist_at_size,
     smallest_shortlist,
 )
-from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE, Preprocessing
+from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE
 from compactlearn.auto._problem import Problem
-from compactlearn.auto._searches import SearchResult
 from compactlearn.auto._trials import Trial, folds_that_judge, try_by_folds, try_compact
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.compact._pruned import (
@@ -103,7 +103,7 @@ def _at_size(
     if fits:
         yield shortlist
     else:
-        name, model = compact_name(codes), few_codes(problem, codes)
+        name, model = compact_name(codes), linear_decoded(problem, codes)
         yield Candidate(name, seconds, lambda: try_by_folds(problem, name, model, most_folds=1))
     last = _with_search(problem, _few_codes(problem, findings, CMLL, most))
     yield replace(last, worth=2.0 * shortlist.seconds)
@@ -135,7 +135,7 @@ def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> I
 
 
 def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> Candidate:
-    name = f"{kind.__name__}, {counted(count, 'code')}"
+    name = f"{compact_name(count)} ({kind.__name__})"
 
     def run() -> Trial:
         found = findings.linear
@@ -149,13 +149,9 @@ def _few_codes(problem: Problem, findings: Findings, kind: Any, count: int) -> C
 
 
 def _few_features(problem: Problem, findings: Findings, count: int, codes: int) -> Candidate:
-    """Return a model of the most important features, selected again without each fold."""
-    name = f"{counted(codes, 'code')} of {counted(count, 'feature')}"
+    """Return a model of the most important features."""
 
-    def run() -> Trial:
-        found = findings.linear
-        preprocessing, scale = _scaled(found)
-        alpha = found.params["alpha"]
+    def make(alpha: float, scale: bool) -> Any:
         expensive = min(count, problem.n_rows) > KEPT_FEATURES
         inner = CompactClassifier(
             CMLL(codes, codes) if expensive else CPLST(codes),
@@ -164,34 +160,43 @@ def _few_features(problem: Problem, findings: Findings, count: int, codes: int) 
             decoder="logistic",
             threshold=0.5,
         )
-        model = KeptFeatures(inner, count, alpha=alpha, scale=scale)
-        return try_by_folds(problem, named(name, found), model, preprocessing=preprocessing)
+        return KeptFeatures(inner, count, alpha=alpha, scale=scale)
 
-    return Candidate(name, _fits(problem) * linear_seconds(problem), run)
+    name = f"{compact_name(codes)} of {counted(count, 'feature')}"
+    return _selecting(problem, findings, name, linear_seconds(problem), make)
 
 
 def _few_weights(problem: Problem, findings: Findings, count: int) -> Candidate:
-    """Return a model of the most important weights, selected again without each fold."""
-    name = counted(count, "weight")
+    """Return a model of the most important weights."""
 
-    def run() -> Trial:
-        found = findings.linear
-        preprocessing, scale = _scaled(found)
-        alpha = found.params["alpha"]
-        model = KeptWeights(count, alpha=alpha, refit_alpha=REFIT_SHARE * alpha, scale=scale)
-        return try_by_folds(problem, named(name, found), model, preprocessing=preprocessing)
+    def make(alpha: float, scale: bool) -> Any:
+        return KeptWeights(count, alpha=alpha, refit_alpha=REFIT_SHARE * alpha, scale=scale)
 
     each = count / problem.n_labels
     stored = problem.density * problem.n_rows * each
     seconds = problem.n_labels * (1e-4 + 5e-9 * stored * each + 1e-10 * each**3)
-    return Candidate(name, _fits(problem) * (seconds + 0.5 * linear_seconds(problem)), run)
+    seconds += 0.5 * linear_seconds(problem)
+    return _selecting(problem, findings, f"{LINEAR} of {counted(count, 'weight')}", seconds, make)
 
 
-def _scaled(found: SearchResult) -> tuple[Preprocessing, bool]:
-    """Return the preprocessing, and whether the model itself scales the columns that it keeps."""
-    unit = found.preprocessing is UNIT_VARIANCE
-    return (AS_THEY_ARE if unit else found.preprocessing), unit
+def _selecting(
+    problem: Problem,
+    findings: Findings,
+    name: str,
+    seconds: float,
+    make: Callable[[float, bool], Any],
+) -> Candidate:
+    """Return a model that selects features or weights, again without each fold.
 
+    ``make`` is called with the penalty, and with whether the model itself scales the columns that
+    it keeps.
+    """
 
-def _fits(problem: Problem) -> int:
-    return 1 + folds_that_judge(problem)
+    def run() -> Trial:
+        found = findings.linear
+        scale = found.preprocessing is UNIT_VARIANCE
+        preprocessing = AS_THEY_ARE if scale else found.preprocessing
+        model = make(found.params["alpha"], scale)
+        return try_by_folds(problem, named(name, found), model, preprocessing=preprocessing)
+
+    return Candidate(name, (1 + folds_that_judge(problem)) * seconds, run)

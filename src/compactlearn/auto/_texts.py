@@ -17,8 +17,6 @@ from compactlearn.core._forms import refuse_unread
 from compactlearn.core._params import Methods
 from compactlearn.core._warn import warn_user
 
-__all__ = ["TextVectorizer", "text_classifier"]
-
 # Selected by bench/text/vectorizer.py: words of a single text are useful (min_df stays 1), and
 # single precision gives as good a model.
 SETTINGS: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32}

@@ -26,14 +26,14 @@ COMMANDS: Mapping[str, str] = {
     "predict": "Predict the labels of the rows of DATA with the model in MODEL.",
     "evaluate": "Measure how well the model in MODEL predicts the labels of DATA.",
     "explain": "Show which features raise and lower the label scores of some rows of DATA.",
+    "report": "Write a page about the model in MODEL and its errors on DATA, or about benchmark "
+    "records.",
+    "tune": "Try many settings of a compact linear model on DATA and show the best.",
+    "datasets": "List, describe, fetch, add and convert multi-label data sets.",
     "doctor": "Show versions, threads, devices, memory and the content of a model file.",
     "demo": "Tag e-mails with default settings, compare with tuned baselines, and trade size "
     "for accuracy.",
-    "tune": "Cross-validate many settings of compact learning on DATA and show the best.",
     "bench": "Run the benchmark that SPEC describes; a stopped run is resumed by the same command.",
-    "report": "Write a report on the records in STORE, or on the model in MODEL and the rows of "
-    "DATA.",
-    "datasets": "List, describe, fetch, add and convert multi-label data sets.",
 }
 WORKSHOP = ("demo", "bench")
 
@@ -59,7 +59,7 @@ def loaded(name: str) -> Any:
 
 _app = typer.Typer(
     name="compactlearn",
-    help="Compact learning for multi-label classification.",
+    help="Fit, evaluate, explain and apply models that give each row or text several labels.",
     cls=Commands,
     no_args_is_help=False,
     pretty_exceptions_enable=False,

@@ -32,7 +32,7 @@ def doctor(
 ) -> None:
     """Show versions, threads, devices, memory and the content of a model file.
 
-    Every byte of the model file is checked against its digest.
+    With MODEL, every byte of the file is checked: a damaged file is reported.
     """
     record: dict[str, Any] = {
         "compactlearn": __version__,
@@ -64,7 +64,7 @@ def _model(path: Path) -> dict[str, Any]:
         "file": str(path),
         "bytes": path.stat().st_size,
         **about(path),
-        "digests": "verified",
+        "checksums": "verified",
         "type": " > ".join(type(step).__name__ for _, step in getattr(model, "steps", ()))
         or type(model).__name__,
         "features": getattr(last, "n_features_in_", None),
@@ -85,13 +85,13 @@ def _lines(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     free = record["memory"]["available_bytes"]
     yield "memory", "unknown" if free is None else f"{human_bytes(free)} available"
     for pool in record["threads"]["libraries"]:
-        yield "threads", f"{pool['threads']} of {pool['library']} ({pool['for']})"
+        yield "threads", f"{pool['library']} uses {pool['threads']}"
     for name, value in record["threads"]["variables"].items():
-        yield "  decided by", f"{name}={value}"
+        yield "  set by", f"{name}={value}"
     for name, value in record["devices"].items():
-        yield name, ", ".join(value) or "none" if isinstance(value, list) else str(value)
+        yield name, ", ".join(value) or "none" if isinstance(value, list) else str(value or "none")
     for name, version in record["required"].items():
-        yield name, version or "absent, though it is needed"
+        yield name, version or "missing, but required"
     for extra, packages in record["optional"].items():
         absent = [name for name, version in packages.items() if version is None]
         here = ", ".join(f"{name} {v}" for name, v in packages.items() if v is not None)
@@ -100,5 +100,7 @@ def _lines(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "data folder", record["data folder"]
     for name, value in record.get("model", {}).items():
         if value is not None:
-            shown = ", ".join(value) if isinstance(value, list) else str(value)
-            yield f"model {name}" if name != "file" else "model", shown
+            text = ", ".join(value) if isinstance(value, list) else str(value)
+            text = {"True": "yes", "False": "no"}.get(text, text)
+            words = name.removeprefix("n_").replace("_", " ")
+            yield "model" if name == "file" else f"model {words}", text

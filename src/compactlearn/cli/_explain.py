@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
-from compactlearn.cli._options import AsJson, Data, Force, Model, RowOptions, grouped
+from compactlearn.cli._options import AsJson, Data, Model, RowOptions, grouped
 from compactlearn.cli._rows import open_model, rows_for
-from compactlearn.cli._targets import TextOutput, files_read, say, text_target
 from compactlearn.core._targets import take_rows
 from compactlearn.inspection._explain import explain as reasons_of
 
@@ -32,8 +31,6 @@ def explain(
     ] = None,
     topk: Annotated[int, typer.Option(min=1, help="Number of terms of each score to show.")] = 10,
     as_json: AsJson = False,
-    output: TextOutput = None,
-    force: Force = False,
 ) -> None:
     """Show which features raise and lower the label scores of some rows of DATA.
 
@@ -41,8 +38,6 @@ def explain(
     """
     if not re.fullmatch(r"\d*:\d*|\d+(,\d+)*", rows):
         raise typer.BadParameter(f"--rows must be like 0:5, 3 or 0,4,7; got {rows!r}")
-    inputs = [model_file, *files_read(source, options.labels)]
-    output, as_json = text_target(output, as_json=as_json, force=force, inputs=inputs)
     model = open_model(model_file)
     found = rows_for(model, source, options, with_labels=False)
     places = _places(rows, found.count)
@@ -52,9 +47,9 @@ def explain(
         )
     placed = [replace(reasons, row=places[reasons.row]) for reasons in explanations]
     if as_json:
-        say(json.dumps([reasons.to_dict() for reasons in placed], indent=2), output)
+        typer.echo(json.dumps([reasons.to_dict() for reasons in placed], indent=2))
     else:
-        say("\n\n".join(map(repr, placed)), output)
+        typer.echo("\n\n".join(map(repr, placed)))
 
 
 def _places(rows: str, count: int) -> list[int]:

@@ -24,7 +24,7 @@ from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._compression import TYPES, lightened
 from compactlearn.core._memory import human_bytes
 from compactlearn.core._params import nearest
-from compactlearn.core._plain import call, plain
+from compactlearn.core._plain import plain
 from compactlearn.core._shown import shown
 from compactlearn.datasets import BlockFiles, Texts
 from compactlearn.datasets._formats.mixed import MixedTable
@@ -60,15 +60,15 @@ def fit(
         str | None,
         typer.Option(
             help="Categorical columns, separated by commas, or auto: all columns with values that "
-            "are not numbers. Each value becomes a feature, also a missing value; missing numbers "
-            "become the median."
+            "are not numbers. Each value becomes a feature, a missing value too; missing numbers "
+            "are replaced by the median."
         ),
     ] = None,
     analyzer: Annotated[
         str | None,
         typer.Option(
-            help="The unit of n-grams: word, char (characters) or char_wb (characters within "
-            "words, for languages in which words have many forms); by default word.",
+            help="What texts are split into: word, char (runs of characters) or char_wb (runs "
+            "within words, for languages in which words have many forms); by default word.",
             show_default=False,
         ),
     ] = None,
@@ -76,7 +76,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="MIN,MAX",
-            help="Lengths of n-grams; by default 1,1 for words and 3,5 for characters.",
+            help="Shortest and longest run of words or characters that is a feature; by default "
+            "1,1 for words and 3,5 for characters.",
             show_default=False,
         ),
     ] = None,
@@ -84,17 +85,17 @@ def fit(
         str | None,
         typer.Option(
             "--min-df",
-            help="Least number of texts that an n-gram must be in, as a number (2) or a share of "
-            "all texts (0.001); by default 1.",
+            help="Ignore words and runs in fewer texts than this number (2) or share (0.001); by "
+            "default 1.",
             show_default=False,
         ),
     ] = None,
     method: Annotated[
         str,
         typer.Option(
-            help="auto: the best of several methods; shortlist: for thousands of labels; cmll: a "
-            "compact linear model; cmll-cv: the same, tuned by cross-validation; or the name of a "
-            "method of the paper, such as CPLST."
+            help="auto: the best of several models; shortlist: for thousands of labels; cmll: a "
+            "compact linear model; cmll-cv: the same, tuned by cross-validation; or another "
+            "method by its name, such as CPLST."
         ),
     ] = "auto",
     time_budget: Annotated[
@@ -130,8 +131,8 @@ def fit(
         bool,
         typer.Option(
             "--blocks",
-            help="For cmll and the methods of the paper: read DATA, a file or a folder of files, "
-            "block by block, if its rows do not fit in memory.",
+            help="For cmll and other linear methods: read DATA, a file or a folder of files, block "
+            "by block, if its rows do not fit in memory.",
         ),
     ] = False,
     checkpoint: Annotated[
@@ -146,8 +147,8 @@ def fit(
 ) -> None:
     """Fit a model to DATA and write it to a file.
 
-    DATA is a table of features and labels in any format of `compactlearn datasets`, or with --text
-    and --tags a table of texts. The model file is written completely or not at all.
+    DATA is a table of features and labels (ARFF, CSV, TSV, Parquet, LIBSVM or the format of the
+    extreme classification repository), or with --text and --tags a table of texts and their tags.
     """
     check_target(output, "--output", force=force, inputs=files_read(source, options.labels))
     model = make(method, seed, jobs, time_budget, size_budget, dtype)
@@ -170,7 +171,7 @@ def fit(
         if categories is not None or not isinstance(model, CompactClassifier):
             raise Mistake(
                 "--blocks is for linear models of numeric tables without --categories; got "
-                f"--method {method}. Pass --method cmll, or a method of the paper, and no "
+                f"--method {method}. Pass --method cmll or another linear method, and no "
                 "--categories."
             )
         data: Any = training_blocks(source, options)
@@ -189,9 +190,7 @@ def fit(
         with refusals_are_mistakes():
             fit_to(model, data, columns, **named)
     last = last_step(model)
-    if getattr(
-        last, "interrupted_", False
-    ):  # the search stopped early and kept its best model so far
+    if getattr(last, "interrupted_", False):  # the search kept its best model so far
         raise KeyboardInterrupt
     if "verbose" in last.get_params(deep=False):
         last.set_params(verbose=0)  # the progress bar was for this command only
@@ -312,7 +311,7 @@ def _record(model: Any, data: Any, output: Path, seconds: float) -> dict[str, An
     last = last_step(model)
     return {
         "model": str(output),
-        "classifier": call(type(last).__name__, _changed(last)),
+        "classifier": " ".join(repr(last).split()),
         "data": data.name,
         "rows": _n_rows(data),
         "features": int(last.n_features_in_),
@@ -346,18 +345,6 @@ def _n_rows(data: Any) -> int:
     if isinstance(data, BlockFiles):
         return int(data.n_rows or 0)  # known after reading
     return len(data.texts) if isinstance(data, Texts) else data.n_samples
-
-
-def _changed(model: Any) -> dict[str, Any]:
-    """Return the parameters of plain types that differ from their defaults."""
-    defaults = type(model)().get_params(deep=False)
-    given = model.get_params(deep=False)
-    plain_types = (str, int, float, bool, type(None))
-    return {
-        key: value
-        for key, value in given.items()
-        if isinstance(value, plain_types) and value != defaults.get(key)
-    }
 
 
 def _sentence(record: Mapping[str, Any]) -> str:

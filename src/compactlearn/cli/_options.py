@@ -56,9 +56,9 @@ class TableOptions:
     labels: Annotated[
         str | None,
         typer.Option(
-            help="The label columns, where the file does not name them: a list of names (a,b,c), a "
-            "prefix of their names, a Mulan XML file, or a number: N for the first N columns, -N "
-            "for the last N."
+            help="The label columns, if the file does not say which they are: their names (a,b,c), "
+            "a prefix of their names, an XML file with their names (as of Mulan), or a number: N "
+            "for the first N columns, -N for the last N."
         ),
     ] = None
     ignore: Annotated[
@@ -69,20 +69,20 @@ class TableOptions:
         str | None,
         typer.Option(
             "--input-format",
-            help=f"The format of DATA, where its name does not show it: {', '.join(FORMATS)}; for "
-            f"texts {', '.join(TEXT_FORMATS)}.",
+            help="The format of DATA, if the file name does not show it: "
+            f"{', '.join(FORMATS)}; for texts {', '.join(TEXT_FORMATS)}.",
         ),
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(help="The delimiter of a CSV file, where it cannot be recognised."),
+        typer.Option(help="The delimiter of a CSV file, if it is not recognised."),
     ] = None
     header: Annotated[
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line of CSV and TSV has the column names; without a header the "
-            "columns are named 0, 1, 2. By default yes; with a model, as in its training data.",
+            help="Whether the first line of a CSV or TSV file has the column names; otherwise they "
+            "are 0, 1, 2, and so on. By default yes, or as in the training data of the model.",
             show_default=False,
         ),
     ] = None
@@ -116,7 +116,7 @@ class RowOptions(TableOptions):
 
     text: Annotated[
         str | None,
-        typer.Option("--text", help="The text column, in a table of texts and tags."),
+        typer.Option("--text", help="The column with the texts."),
     ] = None
     encoding: Annotated[
         str | None,
@@ -132,7 +132,7 @@ class RowOptions(TableOptions):
 class LabelledOptions(RowOptions):
     """Options for reading rows and their labels."""
 
-    tags: Annotated[str | None, typer.Option("--tags", help="The tag column.")] = None
+    tags: Annotated[str | None, typer.Option("--tags", help="The column with the tags.")] = None
     sep: Annotated[
         str | None,
         typer.Option("--sep", help="The separator of the tags of a row; by default ';'."),
@@ -143,18 +143,25 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return a command with one option for each field of its dataclass parameter."""
     signature = inspect.signature(command)
     (group,) = [p for p in signature.parameters.values() if is_dataclass(p.annotation)]
-    options = fields(group.annotation)
+    # The help begins with what most users need.
+    options = sorted(fields(group.annotation), key=lambda o: o.name not in ("text", "tags"))
 
     @functools.wraps(command)
     def run(**given: Any) -> Any:
         own = {option.name: given.pop(option.name) for option in options}
         return command(**given, **{group.name: group.annotation(**own)})
 
-    others = [p for p in signature.parameters.values() if p is not group]
-    others += [
-        inspect.Parameter(o.name, group.kind, default=o.default, annotation=o.type) for o in options
-    ]
-    run.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    expanded: list[inspect.Parameter] = []
+    for parameter in signature.parameters.values():
+        expanded += (
+            [parameter]
+            if parameter is not group
+            else [
+                inspect.Parameter(o.name, group.kind, default=o.default, annotation=o.type)
+                for o in options
+            ]
+        )
+    run.__signature__ = signature.replace(parameters=expanded)  # type: ignore[attr-defined]
     return run
 
 

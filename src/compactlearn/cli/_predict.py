@@ -10,7 +10,7 @@ import typer
 
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes
 from compactlearn.cli._options import Data, Force, Model, RowOptions, grouped, listed
-from compactlearn.cli._rows import Rows, name_of, open_model, rows_for
+from compactlearn.cli._rows import InputRows, name_of, open_model, rows_for
 from compactlearn.cli._targets import check_ending, check_target, files_read, save
 from compactlearn.compact._any_classifier import names_of, predict_labels
 from compactlearn.compact._classifier import CompactClassifier
@@ -164,7 +164,7 @@ def _format(form: str | None, target: Path | None) -> str:
 
 
 def _found(
-    model: Any, rows: Rows, topk: int | None, threshold: float | None
+    model: Any, rows: InputRows, topk: int | None, threshold: float | None
 ) -> list[list[tuple[str, float]]]:
     if threshold is None:
         return predict_labels(model, rows.X, topk)

@@ -1,6 +1,5 @@
 """`compactlearn report`: a page on a model and held-out rows, or on benchmark records."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,18 +11,12 @@ from compactlearn.cli._options import Force, LabelledOptions, grouped
 from compactlearn.cli._rows import known_labels, name_of, open_model, rows_for
 from compactlearn.cli._targets import check_ending, check_target, files_read, save
 from compactlearn.core._shown import shown
-from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.inspection import model_report
-from compactlearn.io._model_file import about
 
 __all__ = ["report"]
 
 MODEL_FILE = "model-report.html"
 _XZ = b"\xfd7zXZ\x00"  # first bytes of a packed file of records
-_NEEDS = (
-    "A report needs records (folders or packed files written by 'compactlearn bench'), or a model "
-    "file and DATA, held-out rows with labels"
-)
 
 
 @grouped
@@ -31,9 +24,10 @@ def report(
     given: Annotated[
         list[str],
         typer.Argument(
-            metavar="STORE... | MODEL DATA",
-            help="Folders of records (cells/*.json) or packed *.jsonl.xz files; or a model file "
-            "and a file of rows, the name of a data set, or - for standard input.",
+            metavar="MODEL DATA | STORE...",
+            help="A model file, and a file of rows with labels, the name of a data set, or - for "
+            "standard input; or folders (cells/*.json) and packed files (*.jsonl.xz) of records "
+            "of compactlearn bench.",
             show_default=False,
         ),
     ],
@@ -43,16 +37,14 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="The file to write; for svg and png a folder. By default report.*; for a model "
-            f"{MODEL_FILE}.",
+            help=f"The file to write; by default {MODEL_FILE} for a model and report.* for "
+            "records. For svg and png a folder.",
         ),
     ] = None,
     force: Force = False,
     output_form: Annotated[
         str,
-        typer.Option(
-            "--format", help="html, latex, csv, svg, png or markdown; for a model only html."
-        ),
+        typer.Option("--format", help="For records: html, latex, csv, svg, png or markdown."),
     ] = "html",
     selection: Annotated[
         str | None,
@@ -65,16 +57,25 @@ def report(
         ),
     ] = False,
 ) -> None:
-    """Write a report on the records in STORE, or on the model in MODEL and the rows of DATA.
+    """Write a page about the model in MODEL and its errors on DATA, or about benchmark records.
 
-    For records, the report has the results of a benchmark in tables and figures; nothing is run.
-    The options --format, --selection and --no-times apply, and compactlearn-bench is needed.
+    The page about a model is one HTML file that needs no network: metrics, the strongest features
+    of each label, and the most confident errors. The rows of DATA should not have been used to fit
+    the model.
 
-    For a model, the report is one page that needs no network: the metrics on the rows of DATA,
-    which should be held-out rows, the labels with their strongest features, and the errors with
-    the highest scores. The options for reading DATA apply (--text to --data-home), as in evaluate.
+    A report of records has the results of a benchmark in tables and figures, and needs
+    compactlearn-bench. Only --output, --force, --format, --selection and --no-times apply.
     """
-    if _is_on_model(given):
+    records = [_has_records(Path(name)) for name in given]
+    if not all(records):
+        if len(given) != 2 or records[0]:
+            absent = [name for name in given if not Path(name).exists()]
+            raise Mistake(
+                "A report needs a model file and DATA, rows with labels, or else folders or packed "
+                f"files of records; got {', '.join(given)}"
+                f"{f' (there is no file or folder {absent[0]})' if absent else ''}. Write report "
+                "MODEL DATA, or report STORE."
+            )
         of_records = {
             "--selection": selection,
             "--no-times": no_times,
@@ -82,7 +83,7 @@ def report(
         }
         refuse_options(
             [option for option, value in of_records.items() if value],
-            "can only be used with records, and the report on a model is one html page",
+            "can only be used with records, and the report on a model is one HTML page",
         )
         target = Path(MODEL_FILE) if output is None else output
         read = [given[0], *files_read(given[1], options.labels)]
@@ -105,44 +106,18 @@ def report(
     )
 
 
-def _is_on_model(given: Sequence[str]) -> bool:
-    """Return True for a model and DATA, False for records; raise a `Mistake` otherwise."""
-    reasons = [_why_no_model(Path(name)) for name in given]
-    if reasons[0] is None and len(given) == 2 and reasons[1] is not None:
-        return True
-    if None in reasons:
-        raise Mistake(
-            f"{_NEEDS}; got the model {given[reasons.index(None)]} with other arguments. Write "
-            "report MODEL DATA, with one call for each model and one for records."
-        )
-    wrong = next(((name, why) for name, why in zip(given, reasons, strict=True) if why), None)
-    if wrong is not None:
-        raise Mistake(f"{_NEEDS}; got {wrong[0]}: {wrong[1]}")
-    return False
-
-
-def _why_no_model(path: Path) -> str | None:
-    """Return None for a model file, "" for records, and otherwise the reason why it is neither."""
+def _has_records(path: Path) -> bool:
+    """Return whether a path is a folder, or a packed file of records."""
     if not path.is_file():
-        return "" if path.exists() else "there is no such file or folder."
-    with refusals_are_mistakes():
-        with path.open("rb") as stream:
-            if stream.read(len(_XZ)) == _XZ:
-                return ""
-        try:
-            about(path)
-        except ModelFileError as error:
-            return str(error)
-    return None
+        return path.is_dir()
+    with refusals_are_mistakes(), path.open("rb") as stream:
+        return stream.read(len(_XZ)) == _XZ
 
 
 def _page(model_file: Path, source: str, options: LabelledOptions) -> str:
     """Return the page on the model in a file and the rows of DATA."""
     model = open_model(model_file)
-    rows = rows_for(model, source, options, with_labels=True)
-    Y, unknown = known_labels(model, rows)
+    rows = known_labels(model, rows_for(model, source, options, with_labels=True))
     heading = f"{name_of(model)} on {rows.name}"
     with refusals_are_mistakes():
-        page = model_report(model, rows.X, Y, feature_names=rows.features, heading=heading)
-    unknown.report()
-    return page
+        return model_report(model, rows.X, rows.Y, feature_names=rows.features, heading=heading)

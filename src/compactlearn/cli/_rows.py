@@ -28,8 +28,7 @@ from compactlearn.io._columns import columns_of, encoded_names, last_step, stran
 from compactlearn.io._model_file import load_model
 
 __all__ = [
-    "Rows",
-    "Unknown",
+    "InputRows",
     "find",
     "known_labels",
     "name_of",
@@ -42,7 +41,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Rows:
+class InputRows:
     """Rows in the form that a model needs, with labels where these are needed."""
 
     X: Any
@@ -50,6 +49,7 @@ class Rows:
     name: str
     features: tuple[str, ...] | None = None
     kept: Mapping[str, list[Any]] = field(default_factory=dict)
+    unknown_tags: int = 0
 
     @property
     def count(self) -> int:
@@ -176,7 +176,7 @@ def rows_for(
     *,
     with_labels: bool,
     keep: Sequence[str] = (),
-) -> Rows:
+) -> InputRows:
     """Return the rows of DATA in the form that a fitted model needs."""
     columns = columns_of(model)
     if options.header is None and columns is not None:
@@ -198,12 +198,12 @@ def _rows(
     columns: ModelColumns | TextColumns | MixedColumns | None,
     *,
     with_labels: bool,
-) -> Rows:
+) -> InputRows:
     if options.text is not None or isinstance(columns, TextColumns) or options.form == "lines":
         known = columns if isinstance(columns, TextColumns) else TextColumns(None)
         found = _texts(path, options, known, with_labels=with_labels)
         tags = None if found.tags is None else [list(row) for row in found.tags]
-        return Rows(list(found.texts), tags, found.name)
+        return InputRows(list(found.texts), tags, found.name)
     if isinstance(columns, MixedColumns):
         _check_table(path, "A model fitted with --categories")
         with refusals_are_mistakes():
@@ -219,7 +219,7 @@ def _rows(
             listing = ", ".join(f"{count} of {shown(name)}" for name, count in strange.items())
             notify(f"Unknown categories are ignored: {listing}.")
         Y = [list(row) for row in table.Y] if isinstance(table.Y, list) else table.Y
-        return Rows(table.X, Y, table.name, encoded_names(model, columns))
+        return InputRows(table.X, Y, table.name, encoded_names(model, columns))
     if columns is None:
         raise Mistake(
             "The model file does not name the columns of its training data; if they were texts, "
@@ -231,11 +231,11 @@ def _rows(
     with refusals_are_mistakes():
         if data is not None:
             X, Y = datasets.arranged(data, columns, with_labels=with_labels)
-            return Rows(X, Y, data.name, columns.features)
+            return InputRows(X, Y, data.name, columns.features)
         X, Y = datasets.read_for_model(
             path, columns, with_labels=with_labels, **options.table(), **options.columns()
         )
-    return Rows(X, Y, Path(path).name, columns.features)
+    return InputRows(X, Y, Path(path).name, columns.features)
 
 
 def _texts(path: str, options: RowOptions, known: TextColumns, *, with_labels: bool) -> Texts:
@@ -269,38 +269,23 @@ def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Unknown:
-    """Number of tags that a model does not know, and of rows that have no other tags."""
-
-    tags: int = 0
-    rows: int = 0
-
-    def report(self) -> None:
-        """Print to the error stream how many tags were left out."""
-        if self.tags:
-            emptied = f" {self.rows} rows have no other tags." if self.rows else ""
-            notify(f"{self.tags} tags that the model does not know were left out.{emptied}")
-
-
-def known_labels(model: Any, rows: Rows) -> tuple[Any, Unknown]:
-    """Return the labels that the model knows, and the counts of those that it does not.
-
-    A `Mistake` is raised if no row has a label that the model knows.
-    """
-    kept, unknown = rows.Y, Unknown()
+def known_labels(model: Any, rows: InputRows) -> InputRows:
+    """Return the rows with the labels that the model knows; report how many others there were."""
+    kept, n_unknown, emptied = rows.Y, 0, 0
     if isinstance(rows.Y, list):
         known = set(names_of(last_step(model)))
         kept = [[tag for tag in row if tag in known] for row in rows.Y]
-        lost = sum(map(len, rows.Y)) - sum(map(len, kept))
+        n_unknown = sum(map(len, rows.Y)) - sum(map(len, kept))
         emptied = sum(bool(row) and not left for row, left in zip(rows.Y, kept, strict=True))
-        unknown = Unknown(lost, emptied)
     if not (any(kept) if isinstance(kept, list) else kept.sum()):
         raise Mistake(
             f"DATA must have rows with labels that the model knows; none of the {rows.count} rows "
             f"of {rows.name} has one. Check --tags and --sep, or --labels."
         )
-    return kept, unknown
+    if n_unknown:
+        others = f" Rows without other tags: {emptied}." if emptied else ""
+        notify(f"Tags that the model does not know were left out: {n_unknown}.{others}")
+    return replace(rows, Y=kept, unknown_tags=n_unknown)
 
 
 def notify(sentence: str) -> None:

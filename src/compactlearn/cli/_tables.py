@@ -6,7 +6,7 @@ too wide is continued below, with its first column repeated.
 
 import os
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -23,14 +23,14 @@ _UNBOUNDED = 100_000
 Cell = str | Text
 
 
-def console(stream: TextIO | None = None) -> Console:
-    """Return a console on standard output or a stream, without markup.
+def console() -> Console:
+    """Return a console on standard output, without markup.
 
     Lines have any length unless the output is a terminal.
     """
-    piped = stream is not None or (not os.isatty(1) and "COLUMNS" not in os.environ)
+    piped = not os.isatty(1) and "COLUMNS" not in os.environ
     width = _UNBOUNDED if piped else None
-    return _SafeConsole(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    return _SafeConsole(highlight=False, markup=False, emoji=False, width=width)
 
 
 class _SafeConsole(Console):

@@ -4,33 +4,17 @@ import os
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from compactlearn.cli._mistakes import Mistake
 from compactlearn.core._atomic import atomic
 from compactlearn.datasets._parsing.assemble import stem
 
 __all__ = [
-    "TextOutput",
     "check_ending",
     "check_target",
     "files_read",
     "save",
-    "say",
-    "text_target",
     "xml_file_of",
-]
-
-TextOutput = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="The file to write instead of standard output; a name that ends in .json implies "
-        "--json.",
-    ),
 ]
 
 
@@ -114,22 +98,3 @@ def check_ending(target: Path, option: str, endings: Iterable[str], form: str) -
             f"{option} must name a file that ends in {' or '.join(endings)} for {form}; got "
             f"{target}. Choose such a name."
         )
-
-
-def text_target(
-    output: Path | None, *, as_json: bool, force: bool, inputs: Iterable[str | Path]
-) -> tuple[Path | None, bool]:
-    """Check the file of `TextOutput`; return it (None for standard output) and whether to JSON."""
-    if output is None or output == Path("-"):
-        return None, as_json
-    check_target(output, "--output", force=force, inputs=inputs)
-    check_ending(output, "--output", (".txt", ".json"), "text or JSON")
-    return output, as_json or output.suffix.lower() == ".json"
-
-
-def say(text: str, output: Path | None = None) -> None:
-    """Write a text with its line end to a file, or to standard output."""
-    if output is None:
-        typer.echo(text)
-    else:
-        save(output, f"{text}\n".encode())

@@ -1,4 +1,4 @@
-"""`compactlearn tune`: choose the parameters of compact learning for a data set."""
+"""`compactlearn tune`: choose the parameters of a compact linear model for a data set."""
 
 import json
 from collections.abc import Mapping
@@ -44,7 +44,10 @@ def tune(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Cross-validate many settings of compact learning on DATA and show the best."""
+    """Try many settings of a compact linear model on DATA and show the best.
+
+    The settings are compared by cross-validation.
+    """
     if jobs == 0:
         raise typer.BadParameter("--jobs must be at least 1, or -1 for one thread per core; got 0")
     if output is not None:

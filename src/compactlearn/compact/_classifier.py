@@ -97,10 +97,9 @@ class CompactClassifier(RanksLabels, OnDevices, ClassifierMixin, TransformerMixi
     alpha : float or "auto", default=1.0
         Penalty of the built-in ridge, in the squared units of X; ignored with a ``regressor``.
         "auto" is about the mean squared length of centred rows, in ``regressor_.alpha``.
-    decoder : {"linear", "learned", "logistic"}, default="linear"
-        "linear" is the embedding's own decoder and offset. The others are learnt from out-of-fold
-        codes: "learned" is a ridge that pulls towards the embedding's decoder; "logistic" is one
-        logistic regression per label, with log-odds as scores and with ``predict_proba``.
+    decoder : {"linear", "logistic"}, default="linear"
+        "linear" is the embedding's own decoder and offset. "logistic" is one logistic regression
+        per label, learnt from out-of-fold codes, with log-odds as scores and ``predict_proba``.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; with ``decoder="logistic"`` a
@@ -133,7 +132,7 @@ default="auto"
     threshold_ : float or ndarray, in the units of ``decision_function``
     label_noise_ : tuple of two ndarrays of shape (n_labels,), the rates that were corrected for
     n_passes_ : int, over the blocks of a fit of blocks
-    decoding_ : CodeDecoder, where ``decoder`` is learnt: coefficients, intercept, penalty
+    decoding_ : CodeDecoder, where ``decoder="logistic"``: coefficients, intercept, penalty
     classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
     n_labels_, n_features_in_, feature_names_in_ : int, int, ndarray of str
     label_names_ : list of str, where Y was a frame (its columns) or lists of names (sorted)
@@ -165,7 +164,7 @@ default="auto"
         "scale": (Flag(),),
         "regressor": (Regressor(), Nothing()),
         "alpha": (Real(0), Choice("auto")),
-        "decoder": (Choice("linear", "learned", "logistic"),),
+        "decoder": (Choice("linear", "logistic"),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "positive_unlabelled": (Flag(),),
         "n_jobs": (Integer(), Nothing()),

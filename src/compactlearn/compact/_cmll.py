@@ -28,10 +28,8 @@ class CMLLClassifier(CompactClassifier):
         least 16 and at most 500. None: the labels themselves.
     beta : float or "auto", default="auto"
         Weight of the dependence on the features against the recovery of the labels.
-    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
-default="auto"
-        How the subspaces are found; "alternating" is the paper's algorithm, the last four
-        prescribe a route, of which "randomized" alone is not exact.
+    solver : {"auto", "moments", "dual", "krylov", "randomized"}, default="auto"
+        Form in which the data are processed; "randomized" alone is not exact.
     completion : {"none", "variance", "krylov", "random"}, default="none"
         How feature components beyond the rank are chosen.
     feature_map : transformer or None, default=None
@@ -40,8 +38,8 @@ default="auto"
         Divide every feature by its standard deviation.
     alpha : float or "auto", default=1.0
         Penalty of the ridge learner, in the squared units of X; "auto" follows these units.
-    decoder : {"linear", "learned", "logistic"}, default="linear"
-        The embedding's own, or one learnt from out-of-fold codes; "logistic" gives probabilities.
+    decoder : {"linear", "logistic"}, default="linear"
+        The embedding's own, or logistic regressions on out-of-fold codes, which give probabilities.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its score is strictly above; a name is tuned on out-of-fold

@@ -191,7 +191,7 @@ def _learn(
         regressor, back = learner.fit(pair, U, result.codes, result.decoder)
         del U
     kept = result if P is None else replace(result, projection=pair.left.expressed(P))
-    embedding.adopt(kept, classes=labels.vector_classes, names=labels.names)
+    embedding.adopt(kept)
     del kept  # its codes have products as tall as there are features
     embedding.n_features_in_ = pair.n_left
     names = getattr(classifier, "feature_names_in_", None)

@@ -50,7 +50,7 @@ def check_training(
     if partial:
         targets = check_labels(y, X.shape[0], unknown=unknown, sep=sep, owner=owner, features=X)
     else:
-        targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+        targets = check_targets(y, X.shape[0], sep=sep, owner=owner)
     weights = check_weights(sample_weight, X.shape[0])
     targets, left = leave_out(
         targets,

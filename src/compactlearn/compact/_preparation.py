@@ -19,7 +19,6 @@ from compactlearn.core._validation import check_mapped
 from compactlearn.crossfit._plan import N_FOLDS
 from compactlearn.crossfit._training_rows import TrainingRows
 from compactlearn.embeddings._base import Embedding, refuse_devices
-from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg._arrays import (
     right_on_device_of,
     scale_columns,
@@ -36,7 +35,6 @@ from compactlearn.linalg._routes import (
     kernel_copies,
     kernel_refit_bytes,
     kernel_seconds,
-    needed_bytes,
     refit_bytes,
 )
 from compactlearn.linalg._row_sums import column_moments
@@ -120,7 +118,8 @@ def prepare(
     Y = right_on_device_of(Y, working)
     shape = Shape.of(working, Y)
     learns = classifier.regressor is None
-    demand = affordable(embedding, shape, given_features, learns=learns)
+    demand = embedding.plan(shape.n_left, shape.n_right, given_features)
+    demand = replace(demand, keeps_features=demand.keeps_features and learns)
     if classifier.scale:
         factors = inverse_deviations(*column_moments(working, weights))
         working, features = scale_columns(working, factors), scale_columns(features, factors)
@@ -212,24 +211,6 @@ def _goes_through_kernel(
     if classifier.regressor is None:
         return True
     return not embedding.plan(shape[0], n_labels, shape[1]).keeps_features
-
-
-def affordable(embedding: Embedding, shape: Shape, given_features: int, *, learns: bool) -> Plan:
-    """Return the embedding's plan; where memory is short, "auto" label components are reduced in
-    the embedding itself."""
-
-    def demand() -> Plan:
-        plan = embedding.plan(shape.n_left, shape.n_right, given_features)
-        return replace(plan, keeps_features=plan.keeps_features and learns)
-
-    def needed() -> int:
-        needs = needed_bytes(shape, demand())
-        return needs.get(embedding.traits.solver, min(needs.values()))
-
-    free = memory.available_bytes()
-    if free is not None and embedding.get_params().get("n_label_components") == "auto":
-        shrink_auto(embedding, shape.n_right, needed, free)
-    return demand()
 
 
 def require_room_for_kernel(n_rows: int, demand: Plan, free: int | None = None) -> None:

@@ -122,7 +122,7 @@ def sum_of_rows(
         labels, sum_up = source.labels, source.moments
     else:
         X = check_features(classifier, X, reset=first)
-        targets = check_targets(y, X.shape[0], features=X, **asked)
+        targets = check_targets(y, X.shape[0], **asked)
         weights = check_weights(sample_weight, X.shape[0])
         X, targets, weights = without_zero_weights(X, targets, weights)
         labels = LabelSpace.of(targets)

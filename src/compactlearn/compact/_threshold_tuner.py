@@ -40,7 +40,7 @@ from compactlearn.core._validation import (
 from compactlearn.crossfit._folds import make_splits
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.crossfit._together import held_out_together
-from compactlearn.decoding._thresholds import STRATEGIES, with_best_label
+from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.linalg._unseen_features import drop_unseen_features
 
@@ -86,8 +86,6 @@ class ThresholdTuner(
         many labels as there are; or always the ``k`` best labels.
     k : int or None, default=None
         For "top-k"; None is the mean number of labels of a row, rounded.
-    never_empty : bool, default=False
-        Whether a row whose scores are all below gets its best label.
     min_positives : int, default=5
         Labels in fewer rows take the common threshold where one per label is asked for.
     cv : int, splitter or iterable, default=5
@@ -133,7 +131,6 @@ class ThresholdTuner(
         "estimator": (Methods("fit"),),
         "strategy": (Choice(*STRATEGIES, "top-k"),),
         "k": (Integer(1), Nothing()),
-        "never_empty": (Flag(),),
         "min_positives": (Integer(0),),
         "response": (Choice("auto", "decision_function", "predict_proba"),),
         "random_state": (Seed(),),
@@ -146,7 +143,6 @@ class ThresholdTuner(
         *,
         strategy: Any = "f1",
         k: int | None = None,
-        never_empty: bool = False,
         min_positives: int = 5,
         cv: Any = 5,
         response: str = "auto",
@@ -156,7 +152,6 @@ class ThresholdTuner(
         self.estimator = estimator
         self.strategy = strategy
         self.k = k
-        self.never_empty = never_empty
         self.min_positives = min_positives
         self.cv = cv
         self.response = response
@@ -210,7 +205,7 @@ class ThresholdTuner(
             targets = with_absent(targets)
             if targets.by_name or partial:
                 Y = _labels_for(self.estimator, targets)
-            self._asked, self._never_empty = self.response, self.never_empty
+            self._asked = self.response
             self.__dict__.pop("k_", None)
             if self.strategy == "top-k":
                 self.threshold_, self.k_ = None, self._k_of(targets, weights)
@@ -313,12 +308,6 @@ class ThresholdTuner(
         check_is_fitted(self, "estimator_")
         return self._asked
 
-    @property
-    def never_empty_(self) -> bool:
-        """Whether a row without a label gets its best one: ``never_empty`` as it was at fit."""
-        check_is_fitted(self, "estimator_")
-        return self._never_empty
-
     def _scores_to_rank(self, X: Any) -> Array:
         """The scores that decisions are made from, whichever of the two they are."""
         check_is_fitted(self, "estimator_")
@@ -337,8 +326,7 @@ class ThresholdTuner(
             labels = np.zeros(scores.shape, dtype=np.int64)
             np.put_along_axis(labels, top_labels(scores, self.k_)[0], 1, axis=1)
             return labels
-        labels = (scores > self.threshold_).astype(np.int64)
-        return with_best_label(labels, scores) if self._never_empty else labels
+        return (scores > self.threshold_).astype(np.int64)
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Any:

@@ -65,10 +65,7 @@ def atomic(
 def _permissions(path: Path) -> int | None:
     """Return the permissions of the file that will be replaced; None if there is none."""
     try:
-        found = path.lstat().st_mode
-        if stat.S_ISLNK(found):
-            found = path.stat().st_mode
-            return stat.S_IMODE(found) & 0o777 if stat.S_ISREG(found) else None
+        found = path.stat().st_mode
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(found):

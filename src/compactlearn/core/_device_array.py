@@ -51,7 +51,6 @@ _UFUNCS: dict[Any, Callable[..., Any] | str] = {
     np.log: "log",
     np.log1p: "log1p",
     np.tanh: "tanh",
-    np.cos: "cos",
     np.maximum: "maximum",
     np.minimum: "minimum",
     np.isfinite: "isfinite",

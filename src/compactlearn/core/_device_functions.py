@@ -11,6 +11,7 @@ import numpy as np
 from compactlearn.core._device_array import FUNCTIONS, METHODS, DeviceArray
 
 _ALSO_FUNCTIONS = ("all", "any", "argmax", "cumsum", "max", "min", "ravel", "reshape", "sum")
+_LINEAR_ALGEBRA = ("eigh", "eigvalsh", "inv", "qr", "svd")  # as NumPy and the standard have them
 
 
 def _together(values: Sequence[Any]) -> tuple[DeviceArray, list[Any]]:
@@ -24,10 +25,6 @@ def _filled_like(value: float) -> Callable[..., DeviceArray]:
         return a.filled(a.shape if shape is None else shape, value, dtype or a.dtype)
 
     return like
-
-
-def _full_like(a: DeviceArray, fill_value: Any, **options: Any) -> DeviceArray:
-    return _filled_like(fill_value)(a, **options)
 
 
 def _concatenate(parts: Sequence[Any], axis: int = 0) -> DeviceArray:
@@ -105,13 +102,14 @@ def _solve(a: Any, b: Any) -> DeviceArray:
     return owner.like(owner.xp.linalg.solve(*raws))
 
 
-def _factors(name: str) -> Callable[..., tuple[DeviceArray, ...]]:
-    """Return a factorisation by its name in the standard."""
+def _of_matrix(name: str) -> Callable[..., Any]:
+    """Return a function of linear algebra, of one or several results, by its standard name."""
 
-    def factors(a: DeviceArray, **options: Any) -> tuple[DeviceArray, ...]:
-        return tuple(a.like(part) for part in getattr(a.xp.linalg, name)(a.raw, **options))
+    def function(a: DeviceArray, **options: Any) -> Any:
+        found = getattr(a.xp.linalg, name)(a.raw, **options)
+        return tuple(map(a.like, found)) if isinstance(found, tuple) else a.like(found)
 
-    return factors
+    return function
 
 
 def _reshape(a: DeviceArray, *shape: Any) -> DeviceArray:
@@ -157,26 +155,18 @@ def _cumsum(a: DeviceArray, axis: int = 0) -> DeviceArray:
     return a.like(a.xp.cumulative_sum(a.raw, axis=axis))
 
 
-def _item(a: DeviceArray) -> Any:
-    return a.raw.item() if hasattr(a.raw, "item") else float(a.raw)
-
-
 def _identity(a: DeviceArray, size: int) -> DeviceArray:
     return a.like(a.xp.eye(size, dtype=a.xp.float64, device=a.device))
 
 
 METHODS.update(
     {
-        "all": _reduced("all"),
-        "any": _reduced("any"),
-        "argmax": _reduced("argmax"),
+        **{name: _reduced(name) for name in ("all", "any", "argmax", "mean")},
         "astype": _astype,
         "copy": lambda a: a.like(a.xp.asarray(a.raw, copy=True)),
         "cumsum": _cumsum,
         "identity": _identity,
-        "item": _item,
         "max": _extreme("max", np.maximum),
-        "mean": _reduced("mean"),
         "min": _extreme("min", np.minimum),
         "ravel": lambda a: _reshape(a, -1),
         "reshape": _reshape,
@@ -189,11 +179,9 @@ FUNCTIONS.update(
         **{getattr(np, name): METHODS[name] for name in _ALSO_FUNCTIONS},
         np.ndim: lambda a: a.ndim,
         np.shape: lambda a: a.shape,
-        np.size: lambda a: a.size,
         np.zeros_like: _filled_like(0),
         np.empty_like: _filled_like(0),
         np.ones_like: _filled_like(1),
-        np.full_like: _full_like,
         np.concatenate: _concatenate,
         np.hstack: _hstack,
         np.vstack: _vstack,
@@ -202,9 +190,9 @@ FUNCTIONS.update(
         np.broadcast_to: lambda a, shape: a.like(a.xp.broadcast_to(a.raw, tuple(shape))),
         np.tile: lambda a, repetitions: a.like(a.xp.tile(a.raw, tuple(repetitions))),
         np.where: _where,
-        np.diag: lambda a: a.like(a.xp.linalg.diagonal(a.raw)),
+        np.diag: _of_matrix("diagonal"),
         np.count_nonzero: _count_nonzero,
-        np.trace: lambda a: a.like(a.xp.linalg.trace(a.raw)),
+        np.trace: _of_matrix("trace"),
         np.sort: _sort,
         np.argsort: _argsort,
         np.take_along_axis: lambda a, indices, axis: a.like(
@@ -214,13 +202,7 @@ FUNCTIONS.update(
         np.outer: _outer,
         np.vdot: lambda first, second: (first * second).sum(),
         np.linalg.multi_dot: _multi_dot,
-        np.linalg.eigh: _factors("eigh"),
-        np.linalg.svd: lambda a, full_matrices=False: _factors("svd")(
-            a, full_matrices=full_matrices
-        ),
-        np.linalg.qr: _factors("qr"),
-        np.linalg.eigvalsh: lambda a: a.like(a.xp.linalg.eigvalsh(a.raw)),
-        np.linalg.inv: lambda a: a.like(a.xp.linalg.inv(a.raw)),
+        **{getattr(np.linalg, name): _of_matrix(name) for name in _LINEAR_ALGEBRA},
         np.linalg.cholesky: _cholesky,
         np.linalg.solve: _solve,
         np.linalg.norm: lambda a, axis=None: a.like(a.xp.linalg.vector_norm(a.raw, axis=axis)),

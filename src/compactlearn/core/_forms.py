@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.core._chunked import refuse_dask
+from compactlearn.core._plain import plain
 
 _NUMERIC = "biuf"  # kinds of NumPy's types
 
@@ -43,7 +44,7 @@ def why_not_numbers(X: Any) -> str | None:
     reason = None if hasattr(X, "shape") else _why_no_matrix(X)
     if reason is None:
         found = next(_not_numbers(X), None)
-        reason = None if found is None else _why_no_number(_plain(found[0]), found[1], X)
+        reason = None if found is None else _why_no_number(plain(found[0]), found[1], X)
     return None if reason is None else f"X must hold numbers, one row per sample, and {reason}"
 
 
@@ -100,11 +101,6 @@ def _not_numbers(X: Any) -> Iterator[tuple[Any, str]]:
                     yield value, f" in row {row}"
 
 
-def _plain(value: Any) -> Any:
-    """Return the value without NumPy's wrapping, which would show in its repr."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def _entries(row: Any) -> Iterable[Any]:
     nested = isinstance(row, Iterable) and not isinstance(row, str | bytes | Mapping)
     return row if nested else (row,)
@@ -142,39 +138,10 @@ def named_labels(Y: NDArray[Any]) -> str:
     """Return the sentence for a matrix of words."""
     value = next((cell for cell in Y.ravel() if not _is_number(cell)), Y.ravel()[0])
     return (
-        f"Labels must be 0 or 1, and Y has entries such as {_plain(value)!r:.40}; if its rows are "
+        f"Labels must be 0 or 1, and Y has entries such as {plain(value)!r:.40}; if its rows are "
         "lists of names, pass them as such, Y.tolist(), and if not, make every label 0 or 1, for "
         "example by Y == 'yes'."
     )
-
-
-def why_swapped(X: Any, Y: Any) -> str | None:
-    """Return the sentence for swapped features and labels, or None if they do not look it.
-
-    X then has what labels have, nothing but 0 and 1, and Y has not. Labels of -1 and +1, or with a
-    third value here and there, are other mistakes.
-    """
-    features = _values(X)
-    if not features.size or not np.isin(features, (0, 1)).all():
-        return None
-    others = np.setdiff1d(_values(Y), (-1, 0, 1))
-    if others.size < 3:
-        return None
-    return (
-        f"Labels must be 0 or 1, and what was given as labels holds numbers such as "
-        f"{others[0]:g}, while what was given as features holds nothing but 0 and 1; if the two "
-        "are swapped, pass them the other way round, X first and Y second; if not, make every "
-        "label 0 or 1."
-    )
-
-
-def _values(data: Any) -> NDArray[Any]:
-    """Return the distinct numbers in a matrix; none where it holds something else."""
-    try:
-        values = np.asarray(data.data if scipy.sparse.issparse(data) else data, dtype=np.float64)
-    except (TypeError, ValueError):
-        return np.empty(0)
-    return np.unique(values)
 
 
 def not_an_array(Y: Any) -> str:

@@ -48,11 +48,8 @@ def read_labels_by_name(
     >>> read_labels_by_name([[0, 1], [1, 1]])
     """
     rows = _rows_of_names(Y) if sep is None else _split(Y, sep, owner)
-    return None if rows is None else _read_names(rows, known, owner)
-
-
-def _read_names(rows: Sequence[Any], known: Sequence[str] | None, owner: str) -> NamedLabels:
-    """Return the matrix of rows that are collections of names."""
+    if rows is None:
+        return None
     if known is not None and not len(known):
         raise ValueError(
             f"{owner} was given labels by name, and the labels of fit were columns without names; "

@@ -5,7 +5,6 @@ this process (version 2 or 1, its own group and every group above it) are read a
 smallest counts. File cache that the kernel would drop on demand is free memory.
 """
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,6 @@ _NO_LIMIT = 2**60  # version 1 writes a huge number where there is no limit
 def available_bytes() -> int | None:
     """Return the bytes this process may still use, or None where the system does not say."""
     known = [*_cgroup_rooms(), *_meminfo_rooms()]
-    if not known:
-        known = list(_sysconf_rooms())
     return max(0, min(known)) if known else None
 
 
@@ -88,14 +85,6 @@ def _meminfo_rooms() -> Iterator[int]:
     kilobytes = _field(_text(_PROC / "meminfo"), "MemAvailable:")
     if kilobytes:
         yield kilobytes * 1024
-
-
-def _sysconf_rooms() -> Iterator[int]:
-    # The free pages leave out the file cache, so this guess is low; it is the last resort.
-    try:
-        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return
 
 
 def _text(path: Path) -> str:

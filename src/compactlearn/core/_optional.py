@@ -44,11 +44,7 @@ def require(module: str, *, extra: str, purpose: str, package: str = "compactlea
         if (error.name or missing).partition(".")[0] != missing:
             raise
         raise NotInstalled(
-            f"{_capital(purpose)} needs the package {missing!r}, which is not installed; "
-            f"install it with: pip install '{package}[{extra}]'",
+            f"{purpose[:1].upper()}{purpose[1:]} needs the package {missing!r}, which is not "
+            f"installed; install it with: pip install '{package}[{extra}]'",
             name=missing,
         ) from error
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -2,7 +2,6 @@
 
 import contextlib
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, Self, TypeVar
 
@@ -15,14 +14,21 @@ T = TypeVar("T")
 LONG = 10.0
 
 
-class _Bar:
-    """A bar on stderr, if that is a terminal and rich is installed; it vanishes at the end.
+class Steps:
+    """A bar on stderr for work in steps; it vanishes at the end.
 
+    It is shown if it is asked for or the work is long, stderr is a terminal and rich is installed.
     A bar that cannot be drawn is left out: every error is swallowed, since the loop is the work.
+
+    >>> with Steps("Fitting", 2, verbose=0) as steps:
+    ...     steps.done()
     """
 
-    def __init__(self, description: str, total: int | None, *, shown: bool) -> None:
-        self._description, self._total, self._shown = description, total, shown
+    def __init__(
+        self, description: str, total: int | None, *, seconds: float = 0.0, verbose: int = 0
+    ) -> None:
+        self._description, self._total = description, total
+        self._shown = bool(verbose) or seconds > LONG
         self._bar: Any = None
 
     def __enter__(self) -> Self:
@@ -35,8 +41,19 @@ class _Bar:
         self._try(lambda bar: bar.stop())
         self._bar = None
 
-    def _update(self, **what: Any) -> None:
-        self._try(lambda bar: bar.update(bar.task_ids[0], **what))
+    def say(self, what: str) -> None:
+        """Show a short description of the current step next to the bar."""
+        text = f"{self._description}: {what}"
+        self._try(lambda bar: bar.update(bar.task_ids[0], description=text))
+
+    def done(self) -> None:
+        """Advance by one step; raise ``TimeUp`` where the time limit of the work has passed."""
+        checkpoint()
+        self.advance(1)
+
+    def advance(self, size: int) -> None:
+        """Advance by some steps."""
+        self._try(lambda bar: bar.update(bar.task_ids[0], advance=size))
 
     def _try(self, call: Callable[[Any], object]) -> None:
         try:
@@ -64,53 +81,11 @@ def track(
     """
     if total is None and isinstance(iterable, Sized):
         total = len(iterable)
-    with _Bar(description, total, shown=not disable) as bar:
+    with Steps(description, total, verbose=int(not disable)) as bar:
         for item in iterable:
             checkpoint()
             yield item
-            bar._update(advance=1 if size is None else size(item))
-
-
-class Steps(_Bar):
-    """A bar for work that is not one loop; ``done()`` is called after each step.
-
-    >>> with Steps("Fitting", 2, verbose=0) as steps:
-    ...     steps.done()
-    """
-
-    def __init__(
-        self, description: str, total: int, *, seconds: float = 0.0, verbose: int = 0
-    ) -> None:
-        super().__init__(description, total, shown=bool(verbose) or seconds > LONG)
-
-    def say(self, what: str) -> None:
-        """Show a short description of the current step next to the bar."""
-        self._update(description=f"{self._description}: {what}")
-
-    def done(self) -> None:
-        """Advance by one step; raise ``TimeUp`` where the time limit of the work has passed."""
-        checkpoint()
-        self._update(advance=1)
-
-
-class RowsBar(_Bar):
-    """A bar for a pass over rows, with how many there were and how fast.
-
-    >>> with RowsBar("Fitting", None, verbose=0) as bar:
-    ...     bar.advance(100)
-    """
-
-    def __init__(self, description: str, total: int | None, *, verbose: int = 0) -> None:
-        super().__init__(description, total, shown=bool(verbose))
-        self._rows, self._fresh, self._began = 0, 0, time.monotonic()
-
-    def advance(self, rows: int, *, read_before: bool = False) -> None:
-        """Advance by some rows; those that an earlier run had read do not count for the speed."""
-        self._rows += rows
-        self._fresh += 0 if read_before else rows
-        rate = self._fresh / max(time.monotonic() - self._began, 1e-9)
-        text = f"{self._description}: {self._rows:,} rows, {rate:,.0f} a second"
-        self._update(advance=rows, description=text)
+            bar.advance(1 if size is None else size(item))
 
 
 def announce(what: str, seconds: float, verbose: int) -> None:

@@ -32,7 +32,6 @@ from compactlearn.core._forms import (
     not_an_array,
     refuse_gaps,
     refuse_unread,
-    why_swapped,
 )
 from compactlearn.core._joined import find_joined
 from compactlearn.core._labels_by_name import names_in_order, read_labels_by_name
@@ -89,13 +88,11 @@ def check_targets(
     names: Sequence[str] | None = None,
     sep: Any = None,
     owner: str = "fit",
-    features: Any = None,
 ) -> Targets:
     """Check labels, all of them known, given as a matrix, a frame, a vector of classes, or by name.
 
     ``sep`` is what joins the names of a row, ``names`` those of an earlier fit (see
-    :func:`compactlearn.core._labels_by_name.read_labels_by_name`). Where ``features`` are given,
-    labels that fail are also judged as features, and these as labels: the two are easily swapped.
+    :func:`compactlearn.core._labels_by_name.read_labels_by_name`).
     Labels that have been read before, :class:`Targets`, are taken as they are.
 
     >>> check_targets([[0, 1], [1, 1]], 2).matrix.toarray()
@@ -106,7 +103,7 @@ def check_targets(
     >>> check_targets([["b", "a"], []], 2).classes
     array(['a', 'b'], dtype='<U1')
     """
-    targets = _read(Y, n_rows, None, classes, names, sep, owner, features)
+    targets = _read(Y, n_rows, None, classes, names, sep, owner)
     if targets is not Y and targets.unknown is not None:
         raise ValueError(
             "Every label must be 0 or 1, and Y contains NaN, which would mean an unknown label; "
@@ -135,7 +132,7 @@ def check_labels(
            [0., 1.]]), array([[0., 0.],
            [1., 0.]]))
     """
-    targets = _read(Y, n_rows, unknown, None, None, sep, owner, features)
+    targets = _read(Y, n_rows, unknown, None, None, sep, owner)
     if targets.unknown is not None and isinstance(features, DeviceArray):
         raise ValueError(
             f"{owner} takes unknown labels with NumPy and SciPy arrays alone, and X is on a "
@@ -145,7 +142,7 @@ def check_labels(
 
 
 def _read(
-    Y: Any, n_rows: int, unknown: Any, classes: Any, names: Any, sep: Any, owner: str, features: Any
+    Y: Any, n_rows: int, unknown: Any, classes: Any, names: Any, sep: Any, owner: str
 ) -> Targets:
     if Y is None:
         raise ValueError(
@@ -156,19 +153,10 @@ def _read(
         refuse_without_switch(Y, "Y")
         Y = labels_on_host(Y) if dispatches() else Y
     refuse_unread(Y, "Y")
-    try:
-        if isinstance(Y, Targets):
-            targets = Y
-        else:
-            targets = _by_name(Y, classes, names, sep, owner)
-            if targets is None:
-                targets = _read_array(Y, n_rows, classes, unknown)
-        _check_rows(targets.matrix.shape[0], n_rows, targets.matrix.shape[1])
-    except ValueError as error:
-        reason = None if features is None else why_swapped(features, Y)
-        if reason is None:
-            raise
-        raise ValueError(reason) from error
+    targets = Y if isinstance(Y, Targets) else _by_name(Y, classes, names, sep, owner)
+    if targets is None:
+        targets = _read_array(Y, n_rows, classes, unknown)
+    _check_rows(targets.matrix.shape[0], n_rows, targets.matrix.shape[1])
     if unknown is None or targets.kind != "multilabel" or not (targets is Y or targets.by_name):
         return targets
     matrix, marks = _split(targets.matrix, read_unknown(unknown, targets.matrix.shape))
@@ -188,7 +176,7 @@ def _by_name(Y: Any, classes: Any, names: Any, sep: Any, owner: str) -> Targets 
 
 def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
     """Return a matrix of labels, or a vector of classes."""
-    names, given = _column_names(Y), Y
+    names, given = column_names(Y), Y
     if not scipy.sparse.issparse(Y):
         given = _array(Y)
         if isinstance(Y, list | tuple) and given.ndim == 1:
@@ -224,7 +212,8 @@ def _read_array(Y: Any, n_rows: int, classes: Any, unknown: Any) -> Targets:
     rows = with_cells_once(given.tocsr()) if scipy.sparse.issparse(given) else _compressed(given)
     matrix, marks = _split(rows, None if unknown is None else read_unknown(unknown, rows.shape))
     dtype = given.dtype if given.dtype.kind in "iu" else np.dtype(np.int64)
-    return Targets(matrix, np.arange(matrix.shape[1]), "multilabel", names, dtype, unknown=marks)
+    named = None if names is None else list(names)
+    return Targets(matrix, np.arange(matrix.shape[1]), "multilabel", named, dtype, unknown=marks)
 
 
 def _array(Y: Any) -> NDArray[Any]:
@@ -238,10 +227,10 @@ def _array(Y: Any) -> NDArray[Any]:
     return found
 
 
-def _column_names(Y: Any) -> list[str] | None:
+def column_names(matrix: Any) -> tuple[str, ...] | None:
     """Return the names of the columns of a frame, None for all else."""
-    columns = getattr(Y, "columns", None)
-    return None if columns is None or np.ndim(Y) != 2 else [str(name) for name in columns]
+    columns = getattr(matrix, "columns", None)
+    return None if columns is None or np.ndim(matrix) != 2 else tuple(map(str, columns))
 
 
 def _check_rows(given: int, expected: int, n_columns: int | None = None) -> None:
@@ -278,8 +267,8 @@ def _split(rows: Any, hidden: Any) -> tuple[Any, Any]:
     if gaps.any():
         unknown = _cells(Y, gaps)
         unknown = unknown if hidden is None else scipy.sparse.csr_array(unknown.maximum(hidden))
-    present = Y.data == 1
-    return (Y if present.all() else _cells(Y, present)), unknown if _marks_any(unknown) else None
+    present, marked = Y.data == 1, unknown is not None and unknown.nnz > 0
+    return (Y if present.all() else _cells(Y, present)), unknown if marked else None
 
 
 def _cells(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
@@ -289,10 +278,6 @@ def _cells(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
     return scipy.sparse.csr_array(
         (np.ones(indptr[-1]), matrix.indices[chosen], indptr), shape=matrix.shape
     )
-
-
-def _marks_any(unknown: Any) -> bool:
-    return unknown is not None and unknown.nnz > 0
 
 
 def read_unknown(unknown: Any, shape: tuple[int, int]) -> Any:
@@ -316,8 +301,9 @@ def _refuse_other_values(values: NDArray[Any]) -> None:
     if wrong.size:
         raise ValueError(
             f"Every label must be 0 or 1, and Y contains {wrong[0]:g}; for -1/+1 labels pass "
-            "Y > 0, where rows are lists of label numbers pass sets, [set(row) for row in Y], and "
-            "for several classes per column binarise them first."
+            "Y > 0, where rows are lists of label numbers pass sets, [set(row) for row in Y], "
+            "for several classes per column binarise them first, and if features and labels are "
+            "swapped pass X first."
         )
 
 

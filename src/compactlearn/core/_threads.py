@@ -45,10 +45,10 @@ def blas_threads(limit: int | None = None) -> Iterator[None]:
     Inside another such block of the same thread only a lower limit has any effect.
     """
     nested = _own.depth > 0
-    if (limit is None and nested) or any(os.environ.get(name) for name in VARIABLES):
+    if (limit is None and nested) or user_decided():
         yield
         return
-    block = _Block(limit, nested, threading.get_ident())
+    block = _ThreadLimit(limit, nested, threading.get_ident())
     _own.depth += 1
     _blocks.enter(block)
     try:
@@ -85,7 +85,12 @@ def free_cores() -> int:
 
 def free_cores_to_use() -> int:
     """Return the number of threads of our own: one if the user has set one of ``VARIABLES``."""
-    return 1 if any(os.environ.get(name) for name in VARIABLES) else free_cores()
+    return 1 if user_decided() else free_cores()
+
+
+def user_decided() -> bool:
+    """Return whether the user has set one of ``VARIABLES``."""
+    return any(os.environ.get(name) for name in VARIABLES)
 
 
 def own_cores() -> int:
@@ -126,7 +131,7 @@ def _bytes(path: str) -> bytes:
 
 
 @dataclass(eq=False)
-class _Block:
+class _ThreadLimit:
     """One block that is under way."""
 
     limit: int | None  # None: as many threads as there are free cores
@@ -143,12 +148,12 @@ class _Blocks:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.active: list[_Block] = []
+        self.active: list[_ThreadLimit] = []
         self.before: list[int] = []
         self.now: list[int] = []
         self.free, self.looked = 1, 0.0
 
-    def enter(self, block: _Block) -> None:
+    def enter(self, block: _ThreadLimit) -> None:
         free = None if block.limit is not None else free_cores()
         with self.lock:
             if not self.active:
@@ -162,7 +167,7 @@ class _Blocks:
         with self.lock:
             self._lower(free)
 
-    def leave(self, block: _Block) -> None:
+    def leave(self, block: _ThreadLimit) -> None:
         with self.lock:
             self.active.remove(block)
             self._lower(None)

@@ -56,7 +56,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     refuse_without_switch(X, "X")
     _require_same_place(estimator, X, reset=reset)
     if not reset and _known_already(estimator, X):
-        _refuse_not_finite(X)
+        refuse_not_finite(X)
         return with_cells_once(X)
     refuse_unread(X, "X")
     try:
@@ -83,7 +83,7 @@ def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
         if isinstance(error, TypeError):  # scikit-learn's contract asks for NumPy's own words
             raise TypeError(f"{str(error).rstrip('.')}: {reason}") from error
         raise ValueError(reason) from error
-    _refuse_not_finite(X)
+    refuse_not_finite(X)
     # Squares and counts of cells would take one that is stored twice for two.
     return with_cells_once(X) if scipy.sparse.issparse(X) else X
 
@@ -119,7 +119,7 @@ def check_mapped(X: Any, feature_map: Any) -> Any:
     """Check what a feature map returned: a frame becomes an array, and all must be finite."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     try:
-        _refuse_not_finite(X)
+        refuse_not_finite(X)
     except ValueError as error:
         raise ValueError(f"feature_map={feature_map!r} returned this: {error}") from error
     return with_cells_once(X) if scipy.sparse.issparse(X) else X
@@ -135,7 +135,8 @@ _ADVICE = {
 }
 
 
-def _refuse_not_finite(X: Any) -> None:
+def refuse_not_finite(X: Any) -> None:
+    """Raise ValueError, with the first place, if X has NaN or an infinite entry."""
     data = X.data if scipy.sparse.issparse(X) else X
     with np.errstate(all="ignore"):
         total = data.sum()  # not finite only if an entry is, or it overflows; no copy
@@ -223,7 +224,7 @@ def _check_device_features(estimator: Any, X: Any, *, reset: bool) -> DeviceArra
             f"Found array with {what} (shape={rows.shape}) while a minimum of 1 is required by "
             f"{name}; pass at least one row and one column."
         )
-    _refuse_not_finite(rows)
+    refuse_not_finite(rows)
     return _checked_before(estimator, rows, reset=reset)
 
 

@@ -159,19 +159,24 @@ class CrossFit:
                 return predicted, "leave-one-out"
         if self.labels_are_codes:
             return self._labels_unseen(rows, left_out, count), "cross-fitted"
+        predicted = zeros_on_device_of((rows.size, codes.size), self.pair.mean_left)
         completed = self.unknown is not None and bool(left_out)  # sums are of all rows' completion
-        if self._from_moments and not completed:
-            return self._by_sums(codes, mean, rows, left_out, count), "cross-fitted"
-        pair = self._rows_pair(rows, left_out)
-        V = pair.code_rows(codes)
-        predicted = zeros_on_device_of((rows.size, codes.size), pair.mean_left)
+        by_sums = self._from_moments and not completed
+        pair = self.pair if by_sums else self._rows_pair(rows, left_out)
+        V = None if by_sums else pair.code_rows(codes)
         for held_out, rest in islice(self._divided(rows), count):
             if not rest.size:  # a single group of rows: there is nothing to train on
-                predicted[held_out] = codes.total / pair.count
+                predicted[held_out] = codes.total / self._weights[rows].sum()
                 continue
-            part, new = pair.part(rest, held_out)
+            part: Pair
+            if V is None:
+                fold = int(self.folds.number[rows[held_out[0]]])
+                part, new = self._sums_without((*left_out, fold)), pair.left.rows[rows[held_out]]
+                own = part.codes_like(codes, mean)
+            else:
+                part, new = pair.part(rest, held_out)
+                own = part.codes_of(V[rest])
             new = self._held_out_rows(rows[rest], rows[held_out], new)
-            own = part.codes_of(V[rest])
             P = self.embedding.project(part, own, self.d)
             predicted[held_out] = self.learner.predictor(part, P, own, decoder)(new)
         return predicted, "cross-fitted"
@@ -242,31 +247,6 @@ class CrossFit:
         if left_out:
             own = pair.right_codes(dense=self.d == 0) if self.labels_are_codes else pair.codes_of(V)
         return leave_one_out(pair, own, V, numbers, self.learner, scaling)
-
-    def _by_sums(
-        self,
-        codes: Codes,
-        mean: Array,
-        rows: Rows,
-        left_out: tuple[int, ...],
-        count: int | None,
-    ) -> Array:
-        """Return cross-fitted codes by learners from the sums of the other folds."""
-        predicted = zeros_on_device_of((rows.size, codes.size), self.pair.mean_left)
-        for held_out, rest in islice(self._divided(rows), count):
-            fold = int(self.folds.number[rows[held_out[0]]])
-            if not rest.size:
-                predicted[held_out] = codes.total / self._weights[rows].sum()
-                continue
-            part = self._sums_without((*left_out, fold))
-            own = part.codes_like(codes, mean)
-            P = self.embedding.project(part, own, self.d)
-            predict = self.learner.predictor(part, P, own, None)  # a ridge: no decoder matters
-            out = rows[held_out]
-            predicted[held_out] = predict(
-                self._held_out_rows(rows[rest], out, self.pair.left.rows[out])
-            )
-        return predicted
 
     # ---- scores -------------------------------------------------------------------------------
 

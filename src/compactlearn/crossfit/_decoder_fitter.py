@@ -20,14 +20,7 @@ from compactlearn.crossfit._plan import FoldPlan, planned_work
 from compactlearn.crossfit._scores import DecodedScores, OutOfFoldScores
 from compactlearn.crossfit._together import row_hashes
 from compactlearn.crossfit._training_rows import TrainingRows
-from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
-from compactlearn.decoding._learned import (
-    CodeDecoder,
-    choose_known_share,
-    choose_share,
-    learn_from_known_cells,
-    learn_from_rows,
-)
+from compactlearn.decoding._held_out import CodeDecoder, Columns, DecoderData, HeldOutFold
 from compactlearn.decoding._logistic import choose_penalty, learn_logistic_decoder
 from compactlearn.decoding._logistic_at_size import choose_penalty_at_size, learn_at_size
 from compactlearn.embeddings._base import Embedded, Embedding
@@ -139,13 +132,13 @@ class DecoderFitter:
     ) -> tuple[CodeDecoder, NDArray[np.intp], Columns]:
         """Return the decoder, and the rows of ``count`` folds with their out-of-fold scores.
 
-        The strength of the penalty is selected on a few held-out folds.
+        The penalty is selected on a few held-out folds.
         """
         folds = list(crossfit.held_out_folds(max(count, plan.n_held_out)))
         judging = folds[: plan.n_held_out]
-        strength, learn = self._strength(judging, plan, partial=crossfit.unknown is not None)
+        penalty, learn = _penalty(judging, plan)
         note()
-        decoding = learn(crossfit.data(), strength)
+        decoding = learn(crossfit.data(), penalty)
         note()
         rows = crossfit.scored(count)
         parts = [(slice(None), crossfit.codes()[rows], decoding)]
@@ -153,7 +146,7 @@ class DecoderFitter:
             parts, scored = [], folds[:count]
             rows = np.sort(np.concatenate([rows[:0], *(part.rows for part in scored)]))
             for part in scored:
-                own = learn(part.train, strength)
+                own = learn(part.train, penalty)
                 parts.append((np.isin(rows, part.rows), part.codes, own))
                 note()
         scores = DecodedScores(
@@ -180,10 +173,10 @@ class DecoderFitter:
             size = rows.n_rows, result.codes.size, result.offset.size
             plan = planned_work(self.decoder, size, present, 0.0)[0]
             fold = sample.fold(*sample.halves)
-            strength, learn = self._strength([fold], plan)
-            decoding = learn(sample.data(), strength)
+            penalty, learn = _penalty([fold], plan)
+            decoding = learn(sample.data(), penalty)
             if strategy is not None:
-                scores = sample.decoded(learn, strength)
+                scores = sample.decoded(learn, penalty)
         if strategy is None or scores is None:
             return FittedDecoder(decoding)
         found = OutOfFoldScores(rows.positions, scores.columns, rows.Y, rows.weights)
@@ -197,14 +190,11 @@ class DecoderFitter:
             return min(float(threshold), 0.0 if self.decoder == "logistic" else 0.5)
         return threshold
 
-    def _strength(
-        self, judging: list[HeldOutFold], plan: FoldPlan, *, partial: bool = False
-    ) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
-        """Return the strength of the penalty towards the linear decoder, and the learner."""
-        if self.decoder == "learned":
-            if partial:
-                return choose_known_share(judging), learn_from_known_cells
-            return choose_share(judging), learn_from_rows
-        if plan.at_size:
-            return choose_penalty_at_size(judging), learn_at_size
-        return choose_penalty(judging), learn_logistic_decoder
+
+def _penalty(
+    judging: list[HeldOutFold], plan: FoldPlan
+) -> tuple[float, Callable[[DecoderData, float], CodeDecoder]]:
+    """Return the penalty towards the linear decoder, and the learner of decoders."""
+    if plan.at_size:
+        return choose_penalty_at_size(judging), learn_at_size
+    return choose_penalty(judging), learn_logistic_decoder

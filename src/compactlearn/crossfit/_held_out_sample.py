@@ -7,9 +7,9 @@ out-of-fold in the strict sense of :mod:`compactlearn.crossfit._cross_fit`: noth
 their labels takes part in them. The threshold is tuned on these scores.
 
 A decoder is learnt from codes: V of all rows stays, projection and learner are fitted to the other
-rows and predict the codes of the held-out rows. The strength of its penalty is selected with the
-model of the other rows alone: a decoder learnt from one half of the held-out rows scores the other
-half. For the threshold the halves swap roles.
+rows and predict the codes of the held-out rows. Its penalty is selected with the model of the other
+rows alone: a decoder learnt from one half of the held-out rows scores the other half. For the
+threshold the halves swap roles.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from compactlearn.core._warn import quiet
 from compactlearn.crossfit._held_out_rows import RUN
 from compactlearn.crossfit._learner import RidgeLearner
 from compactlearn.crossfit._scores import DecodedScores
-from compactlearn.decoding._held_out import Columns, DecoderData, HeldOutFold
-from compactlearn.decoding._learned import CodeDecoder
+from compactlearn.decoding._held_out import CodeDecoder, Columns, DecoderData, HeldOutFold
 from compactlearn.embeddings._base import Embedded, Embedding
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._moments_pair import MomentsPair
@@ -127,13 +126,13 @@ class HeldOutSample:
         train = DecoderData(codes[first], Y[first], w[first], decoder, scores)
         return HeldOutFold(train, second, codes[second], Y[second], w[second])
 
-    def decoded(self, learn: Learn, strength: float) -> DecodedScores:
+    def decoded(self, learn: Learn, penalty: float) -> DecodedScores:
         """Return scores of all held-out rows by decoders learnt from the other half."""
         first, second = self.halves
         parts = []
         for train, new in ((first, second), (second, first)):
             part = self.fold(train, new)
-            own = learn(part.train, strength)
+            own = learn(part.train, penalty)
             parts.append((new, part.codes, own.coefficients, own.intercept))
         return DecodedScores(self.rows.n_rows, tuple(parts))
 

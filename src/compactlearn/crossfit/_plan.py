@@ -27,7 +27,7 @@ AT_SIZE_SECONDS = 2.5e-9  # of the fit for large problems, for each row, code an
 
 # Work that would take longer than this, for a threshold or a decoder, is done on fewer folds, and
 # by the logistic decoder for large problems. Of the paper's sets only delicious takes as long.
-LARGE = {"linear": 10.0, "learned": 60.0, "logistic": 60.0}
+LARGE = {"linear": 10.0, "logistic": 60.0}
 
 
 @dataclass(frozen=True)
@@ -67,27 +67,22 @@ class Work:
     ) -> Work:
         """Estimate the work of a plan.
 
-        ``count`` folds are scored; ``size`` is the number of rows, codes and labels.
-
-        ``cells`` are the pairs of a row and a label that a large problem is solved for.
+        ``count`` folds are scored; ``size`` is the number of rows, codes and labels, and ``cells``
+        that of the pairs of a row and a label that a large problem is solved for.
         """
-        what = "tuning the threshold" if decoder == "linear" else f"the {decoder} decoder"
         if decoder == "linear":
-            return cls(what, count, count * fit_seconds)
-        n_folds, tried = plan.n_folds, max(count, plan.n_held_out)
-        models, seconds = tried, 0.0
-        if decoder == "logistic":
-            # Its prior needs out-of-fold scores of all rows, and of the others for each fold.
-            models = n_folds
-            if not plan.halves:
-                models += tried * (n_folds - 1) - tried * (tried - 1) // 2
-            n_rows, n_codes, n_labels = size
-            seconds = (1 + CHOOSING + count) * LOGISTIC_SECONDS * n_rows * n_labels
-            if plan.at_size:
-                seconds = (2 + count) * AT_SIZE_SECONDS * cells
-            seconds *= max(n_codes, 1)
+            return cls("tuning the threshold", count, count * fit_seconds)
+        # The prior needs out-of-fold scores of all rows, and of the others for each fold.
+        models, tried = plan.n_folds, max(count, plan.n_held_out)
+        if not plan.halves:
+            models += tried * (plan.n_folds - 1) - tried * (tried - 1) // 2
+        n_rows, n_codes, n_labels = size
+        seconds = (1 + CHOOSING + count) * LOGISTIC_SECONDS * n_rows * n_labels
+        if plan.at_size:
+            seconds = (2 + count) * AT_SIZE_SECONDS * cells
         refits = models + tried + 1  # out-of-fold codes of all rows, and without each fold
-        return cls(what, models + count + 2, seconds + refits * fit_seconds)
+        seconds = max(n_codes, 1) * seconds + refits * fit_seconds
+        return cls("the logistic decoder", models + count + 2, seconds)
 
 
 def planned_work(

@@ -2,7 +2,6 @@
 
 from compactlearn.datasets._blocks import BlockFiles, open_blocks
 from compactlearn.datasets._catalogue.by_name import (
-    data_folder,
     describe,
     fetch,
     folder_of,
@@ -10,14 +9,13 @@ from compactlearn.datasets._catalogue.by_name import (
     list_datasets,
     load,
 )
+from compactlearn.datasets._catalogue.files import data_folder
 from compactlearn.datasets._catalogue.known_sets import Entry
 from compactlearn.datasets._catalogue.own_sets import add
 from compactlearn.datasets._dataset import (
     DataFileError,
     Dataset,
-    Statistics,
     fingerprint,
-    statistics,
 )
 from compactlearn.datasets._formats.arff import write_arff
 from compactlearn.datasets._formats.for_model import (
@@ -42,7 +40,6 @@ __all__ = [
     "Limits",
     "ModelColumns",
     "PlantedDataset",
-    "Statistics",
     "TextColumns",
     "Texts",
     "add",
@@ -60,7 +57,6 @@ __all__ = [
     "read",
     "read_for_model",
     "read_texts",
-    "statistics",
     "write_arff",
     "write_parquet",
     "write_predictions",

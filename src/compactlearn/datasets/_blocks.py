@@ -6,19 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from scipy import sparse
 
+from compactlearn.core._params import Integer
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.datasets._dataset import DataFileError, Matrix
+from compactlearn.datasets._dataset import DataFileError, Matrix, as_dense
 from compactlearn.datasets._formats.columns import Labels
 from compactlearn.datasets._formats.index_value import rows_declared
 from compactlearn.datasets._formats.parquet import rows_stored
-from compactlearn.datasets._formats.reading import ENDINGS, FORMATS, check_options, format_of
+from compactlearn.datasets._formats.reading import ENDINGS, FORMATS, checked_options
 from compactlearn.datasets._parsing.assemble import LabelledPart, stem
 from compactlearn.datasets._parsing.lines import Limits, plain_ending, present
-
-__all__ = ["BlockFiles", "open_blocks"]
 
 _BLOCK_BYTES = 1 << 25  # of a block of dense rows
 _SPARSE_ROWS = 1 << 16  # of a block of sparse ones
@@ -80,7 +78,8 @@ class BlockFiles(RowBlocks):
             for part in self._read(path, self.rows_per_block):
                 self._check(path, part)
                 n_rows += part.X.shape[0]
-                yield _in_form(part.X, sparse_form=self.is_sparse), part.Y
+                X = sparse.csr_array(part.X) if self.is_sparse else as_dense(part.X)
+                yield X, part.Y
         self.n_rows = n_rows
 
     @property
@@ -164,16 +163,13 @@ def open_blocks(
     >>> films, sum(sizes)
     (BlockFiles of 2 files: 6 rows, 1 features (dense), 1 labels, about 2 rows in a block, 6)
     """
-    whole = isinstance(rows_per_block, int | np.integer) and not isinstance(rows_per_block, bool)
-    if rows_per_block is not None and not (whole and rows_per_block > 0):
+    if rows_per_block is not None and not Integer(1).accepts(rows_per_block):
         raise ValueError(
             "rows_per_block must be a whole number of at least 1, or None, and is "
             f"{rows_per_block!r}; pass such a number."
         )
     paths = _files(path_or_paths)
-    chosen = format or format_of(paths[0], limits)
-    options |= {} if labels is None else {"labels": labels}
-    check_options(paths[0], chosen, options)
+    chosen, options = checked_options(paths[0], labels, format, limits, options)
     limits = limits or Limits(ratio=2**62, total=2**62)
     read = partial(FORMATS[chosen], limits=limits, **options)
     return BlockFiles(paths, read, rows_per_block, _n_rows(paths, chosen, limits))
@@ -209,9 +205,3 @@ def _n_rows(paths: Sequence[Path], chosen: str, limits: Limits) -> int | None:
     counts = [None] if count is None else [count(path) for path in paths]
     known = [rows for rows in counts if rows is not None]
     return sum(known) if len(known) == len(counts) else None
-
-
-def _in_form(X: Matrix, *, sparse_form: bool) -> Matrix:
-    if sparse_form:
-        return X if sparse.issparse(X) else sparse.csr_array(X)
-    return X.toarray() if sparse.issparse(X) else X

@@ -18,8 +18,6 @@ from sklearn.utils import check_random_state
 from compactlearn.core._params import Constraint, Integer, Real, Seed, check_parameters
 from compactlearn.datasets._dataset import Dataset
 
-__all__ = ["PlantedDataset", "make_compact"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlantedDataset(Dataset):
@@ -46,7 +44,6 @@ _CONSTRAINTS: dict[str, tuple[Constraint, ...]] = {
     "n_labels": (Integer(1),),
     "n_directions": (Integer(1),),
     "cardinality": (Real(0, open_low=True),),
-    "redundancy": (Real(0, 1, open_high=True),),
     "noise": (Real(0),),
     "label_noise": (Real(0),),
     "imbalance": (Real(0),),
@@ -61,7 +58,6 @@ def make_compact(
     *,
     n_directions: int = 5,
     cardinality: float = 3.0,
-    redundancy: float = 0.0,
     noise: float = 0.3,
     label_noise: float = 0.3,
     imbalance: float = 1.0,
@@ -77,9 +73,6 @@ def make_compact(
         Latent numbers per row: the dimension of both planted subspaces.
     cardinality : float
         Mean number of labels per row; the label sets are as sparse as this is small.
-    redundancy : float in [0, 1)
-        Share of the features, and of the labels, that repeat another one: redundant features
-        are a scaled copy of a feature plus noise, redundant labels follow the scores of a label.
     noise : float
         Standard deviation of the noise in X, for latent numbers of unit variance spread over
         features of unit mean energy.
@@ -120,8 +113,7 @@ def make_compact(
         random_state = int(random_state.integers(2**31 - 1))
     rng = check_random_state(random_state)
     k = n_directions
-    A = _loadings(n_features, k, redundancy, rng)
-    B = _loadings(n_labels, k, redundancy, rng)
+    A, B = (rng.standard_normal((size, k)) for size in (n_features, n_labels))
     T = rng.standard_normal((n_samples, k))
     X = T @ A.T + noise * rng.standard_normal((n_samples, n_features))
     S = T @ (B / np.linalg.norm(B, axis=1, keepdims=True)).T
@@ -135,15 +127,6 @@ def make_compact(
         label_subspace=np.linalg.qr(B / np.linalg.norm(B, axis=1, keepdims=True))[0],
         latent=T,
     )
-
-
-def _loadings(size: int, k: int, redundancy: float, rng: np.random.RandomState) -> np.ndarray:
-    """Return (size, k) of full column rank; the last rows are scaled copies of earlier ones."""
-    own = max(k, size - int(redundancy * size))
-    L = rng.standard_normal((own, k))
-    copies = rng.randint(own, size=size - own)
-    factors = rng.uniform(0.5, 1.5, size=(size - own, 1))
-    return np.concatenate([L, factors * L[copies]])
 
 
 def _frequencies(n_labels: int, cardinality: float, imbalance: float) -> np.ndarray:

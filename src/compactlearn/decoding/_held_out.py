@@ -1,4 +1,4 @@
-"""Training data of decoders, and held-out folds that their penalties are selected on."""
+"""Decoders of codes, their training data, and held-out folds that penalties are selected on."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ Array = NDArray[np.float64]
 
 # Maps some of the labels to their scores, (n, b): no n x M matrix is needed.
 Columns = Callable[[slice | NDArray[np.intp]], Array]
+
+
+@dataclass(frozen=True)
+class CodeDecoder:
+    """Linear map from codes to scores: ``codes @ coefficients + intercept``."""
+
+    coefficients: Array  # (m, M)
+    intercept: Array  # (M,)
+    penalty: float
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
 from compactlearn.core._deadline import checkpoint
-from compactlearn.decoding._held_out import DecoderData, HeldOutFold, cell_weights
-from compactlearn.decoding._learned import CodeDecoder
+from compactlearn.decoding._held_out import CodeDecoder, DecoderData, HeldOutFold, cell_weights
 
 Array = NDArray[np.float64]
 
@@ -78,7 +77,7 @@ def fit_logistic(
     present = _weighed(w, Y)
     varies = (present > 0) & (present < w.sum(axis=0))
     B[:, ~varies] = constant[:, ~varies]
-    rows = _Rows(Z, Y, w, np.append(np.full(m, penalty), 0.0).astype(Z.dtype), base)
+    rows = _LossInStrips(Z, Y, w, np.append(np.full(m, penalty), 0.0).astype(Z.dtype), base)
     first = rows.first_gradient(_sigmoid(constant[-1]))
     reduction = np.zeros(Y.shape[1])
     rounding = 1e-12 if Z.dtype == np.float64 else 1e-6
@@ -118,10 +117,8 @@ def fit_logistic(
 
 def learn_logistic_decoder(data: DecoderData, penalty: float) -> CodeDecoder:
     """Fit log-odds of every label on out-of-fold codes, shrunken towards the linear decoder."""
-    problem = Problem.of(data)
-    B = fit_logistic(
-        problem.Z, problem.T, penalty, problem.weights, prior=problem.prior
-    ).coefficients
+    problem = DecoderProblem.of(data)
+    B = problem.solved(penalty)
     W = problem.units.restored(B[:-1])
     return CodeDecoder(W, B[-1] - problem.units.mean @ W, penalty)
 
@@ -137,7 +134,7 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
-    problems = [Problem.of(part.train) for part in folds]
+    problems = [DecoderProblem.of(part.train) for part in folds]
     starts = [problem.prior for problem in problems]
     new_rows = [
         (
@@ -152,16 +149,7 @@ def choose_penalty(folds: Sequence[HeldOutFold], penalties: Array = PENALTIES) -
         loss = 0.0
         for place, problem in enumerate(problems):
             # A rough solution ranks penalties as well as an exact one.
-            B = fit_logistic(
-                problem.Z,
-                problem.T,
-                float(penalty),
-                problem.weights,
-                prior=problem.prior,
-                start=starts[place],
-                tol=1e-2,
-            ).coefficients
-            starts[place] = B
+            B = starts[place] = problem.solved(float(penalty), start=starts[place], tol=1e-2)
             Z, T, w = new_rows[place]
             cells = log_losses(Z @ B[:-1] + B[-1], T)
             loss += float(w @ cells.sum(axis=1) if w.ndim == 1 else np.vdot(w, cells))
@@ -177,8 +165,8 @@ def rising(losses: Sequence[float]) -> bool:
 
 
 @dataclass(frozen=True)
-class Problem:
-    """Logistic regressions of all labels on standardised codes."""
+class DecoderProblem:
+    """Logistic regressions of labels on standardised codes."""
 
     units: Units
     Z: Array  # (n, m)
@@ -187,12 +175,12 @@ class Problem:
     weights: Array  # (n,), or (n, M) where labels are unknown
 
     @classmethod
-    def of(cls, data: DecoderData) -> Problem:
+    def of(cls, data: DecoderData) -> DecoderProblem:
         n_rows, n_labels = data.labels.shape
         memory.require_memory(
             8 * 8 * n_rows * n_labels,  # labels, scores, probabilities, curvatures, their products
             what=f"Logistic regressions of {n_labels} labels on {n_rows} rows",
-            remedy="Use decoder='learned', which forms no matrix of that size.",
+            remedy="Use decoder='linear', which forms no matrix of that size.",
         )
         units, T = Units.of(data.codes, data.weights), data.labels.toarray()
         scores = data.scores(slice(0, n_labels))
@@ -203,6 +191,13 @@ class Problem:
         scaling = as_log_odds(centred, labels.toarray(), w if data.unknown is None else weights)
         prior = scaling.coefficients(units.rescaled(data.linear))
         return cls(units, units.standardised(data.codes), T, prior, weights)
+
+    def solved(
+        self, penalty: float, *, start: Array | None = None, tol: float = TOLERANCE
+    ) -> Array:
+        """Return the coefficients (m + 1, M), the intercept last."""
+        given = self.Z, self.T, penalty, self.weights
+        return fit_logistic(*given, prior=self.prior, start=start, tol=tol).coefficients
 
 
 @dataclass(frozen=True)
@@ -341,7 +336,7 @@ class _At:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _LossInStrips:
     """Rows of a problem, processed in strips that fit in the cache."""
 
     Z: Array  # (n, m)
@@ -412,7 +407,7 @@ class _Rows:
         return image
 
 
-def _newton_steps(rows: _Rows, at: _At, diagonal: Array, accuracy: Array) -> Array:
+def _newton_steps(rows: _LossInStrips, at: _At, diagonal: Array, accuracy: Array) -> Array:
     """Return ``-H^-1 gradient`` of every label, to a residual of ``accuracy`` of the gradient.
 
     When all but a few labels have converged, the iteration stops for the others too: their steps

@@ -32,14 +32,13 @@ from numpy.typing import NDArray
 from compactlearn.core import _memory as memory
 from compactlearn.core._deadline import watched
 from compactlearn.core._threads import blas_threads, free_cores_to_use
-from compactlearn.decoding._held_out import DecoderData, HeldOutFold
-from compactlearn.decoding._learned import CodeDecoder
+from compactlearn.decoding._held_out import CodeDecoder, DecoderData, HeldOutFold
 from compactlearn.decoding._logistic import (
     PENALTIES,
+    DecoderProblem,
     Scaling,
     Units,
     as_log_odds,
-    fit_logistic,
     log_losses,
     scaling_of,
 )
@@ -84,10 +83,7 @@ def learn_at_size(data: DecoderData, penalty: float) -> CodeDecoder:
         labels = order[place]
         B = problem.prior(labels)
         if place.start < SOLVED:
-            block = problem.block(labels, B)
-            B = fit_logistic(
-                block.Z, block.T, penalty, block.weights, prior=B, tol=TOLERANCE
-            ).coefficients
+            B = problem.sampled(labels, B).solved(penalty, tol=TOLERANCE)
             B[-1] = problem.levelled(labels, B)
         return B.astype(np.float64)
 
@@ -117,7 +113,7 @@ def choose_penalty_at_size(
     """
     if not folds or len(penalties) == 1:
         return float(penalties[0])
-    judges = [_Judge.of(part) for part in folds]
+    judges = [_Judge(part) for part in folds]
     tried, losses = penalties[[0, *range(2, len(penalties))]], [np.inf]
     for penalty in tried:
         losses.append(sum(judge.loss(float(penalty)) for judge in judges))
@@ -129,17 +125,13 @@ def choose_penalty_at_size(
 class _Judge:
     """Some labels of a held-out fold, and their decoder so far."""
 
-    def __init__(self, block: Block, prior: Array, new: tuple[Array, Array, Array]) -> None:
-        self.block, self.prior, self.B, self.new = block, prior, prior, new
-
-    @classmethod
-    def of(cls, part: HeldOutFold) -> _Judge:
+    def __init__(self, part: HeldOutFold) -> None:
         problem, solved = LargeProblem.of(part.train), by_frequency(part.train)[:SOLVED]
         labels = solved[:: -(-solved.size // JUDGED)]
-        prior = problem.prior(labels)
+        self.B = problem.prior(labels)
         Z = problem.units.standardised(part.codes).astype(np.float32)
-        new = Z, _dense(part.labels.tocsc(), labels), part.weights
-        return cls(problem.block(labels, prior), prior, new)
+        self.new = Z, _dense(part.labels.tocsc(), labels), part.weights
+        self.problem = problem.sampled(labels, self.B)
 
     def loss(self, penalty: float) -> float:
         """Return the log-loss of the held-out rows; the solution is the start of the next call.
@@ -148,16 +140,7 @@ class _Judge:
         learner of more rows than those of the training rows, and so a little larger. A decoder of
         all rows is affected less. Without the scaling the strongest penalties would be favoured.
         """
-        block = self.block
-        self.B = fit_logistic(
-            block.Z,
-            block.T,
-            penalty,
-            block.weights,
-            prior=self.prior,
-            start=self.B,
-            tol=TOLERANCE,
-        ).coefficients
+        self.B = self.problem.solved(penalty, start=self.B, tol=TOLERANCE)
         Z, T, weights = self.new
         log_odds = (Z @ self.B[:-1] + self.B[-1]).reshape(-1, 1)
         present, w = T.reshape(-1, 1), np.repeat(weights, T.shape[1])
@@ -185,15 +168,6 @@ def cells_at_size(counts: Array, n_rows: int) -> float:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Logistic regressions of some labels on a sample of the rows, in float32."""
-
-    Z: Array  # (n, m)
-    T: Array  # (n, b)
-    weights: Array  # (n,)
-
-
-@dataclass(frozen=True)
 class LargeProblem:
     """Logistic regressions of all labels, available block by block."""
 
@@ -210,7 +184,7 @@ class LargeProblem:
         memory.require_memory(
             4 * n_rows * (4 * n_codes + 4 * n_labels * _threads()),
             what=f"Logistic regressions on {n_rows} rows and {n_codes} codes",
-            remedy="Use decoder='learned', fewer rows or fewer label components.",
+            remedy="Use decoder='linear', fewer rows or fewer label components.",
         )
         units = Units.of(data.codes, data.weights)
         Z = units.standardised(data.codes).astype(np.float32)
@@ -228,18 +202,19 @@ class LargeProblem:
         linear = self.units.rescaled(self.data.linear[:, labels])
         return scaling.coefficients(linear).astype(np.float32)
 
-    def block(self, labels: Indices, prior: Array) -> Block:
-        """Return the problem of these labels."""
+    def sampled(self, labels: Indices, prior: Array) -> DecoderProblem:
+        """Return the problem of these labels on a sample of the rows, in float32."""
         log_odds = self.Z @ prior[:-1]
         log_odds += prior[-1]
         likeliest = 1.0 / (1.0 + np.exp(-np.maximum(log_odds.max(axis=1), -80)))
         present = self.columns[:, labels]
         likeliest[present.indices] = 1.0
         rows, counts = drawn_rows(likeliest)
-        T, weights = _dense(present), (self.data.weights[rows] * counts).astype(np.float32)
+        T = _dense(present)
+        weights: Array = (self.data.weights[rows] * counts).astype(np.float32)
         if rows.size == likeliest.size:
-            return Block(self.Z, T, weights)
-        return Block(self.Z[rows], T[rows], weights)
+            return DecoderProblem(self.units, self.Z, T, prior, weights)
+        return DecoderProblem(self.units, self.Z[rows], T[rows], prior, weights)
 
     def levelled(self, labels: Indices, B: Array) -> Array:
         """Return intercepts (b,) for which as many rows are expected to have a label as do.

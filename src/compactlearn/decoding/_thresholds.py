@@ -167,14 +167,6 @@ def matching_cardinality(columns: Columns, Y: Any, w: Array) -> float:
     return between(values[best] if best < values.size else -np.inf, values[best - 1])
 
 
-def with_best_label(labels: NDArray[Any], scores: Array) -> NDArray[Any]:
-    """Return the label sets, with the best label added to empty ones."""
-    empty = ~np.asarray(labels, dtype=bool).any(axis=1)
-    labels = labels.copy()
-    labels[empty, np.argmax(scores[empty], axis=1)] = 1
-    return labels
-
-
 def between(low: float, high: float) -> float:
     """Return a threshold between two scores; one below ``high`` if ``low`` is not finite."""
     if not np.isfinite(low):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
-from compactlearn.embeddings._completion import complete
 from compactlearn.linalg._arrays import to_device_of
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._dense import svd
@@ -21,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Problem:
+class Objective:
     """Objective of CMLL over the codes and projections of a pair."""
 
     pair: Pair
@@ -54,7 +51,7 @@ class State:
     settled: bool = True
 
 
-def closed_form(problem: Problem, codes: Codes, d: int | None) -> tuple[State, int]:
+def closed_form(problem: Objective, codes: Codes, d: int | None) -> tuple[State, int]:
     """Return the best P for the leading codes, and the number of columns of the joint optimum."""
     P, rank = None, 0
     if d is not None:
@@ -65,7 +62,7 @@ def closed_form(problem: Problem, codes: Codes, d: int | None) -> tuple[State, i
 
 
 def climb_from_several(
-    problem: Problem, codes: Codes, P: Array, m: int, *, tol: float, max_iter: int
+    problem: Objective, codes: Codes, P: Array, m: int, *, tol: float, max_iter: int
 ) -> State:
     """Ascend a little way from three starts, then all the way from the best.
 
@@ -101,7 +98,7 @@ def climb_from_several(
 
 
 def accelerated_ascent(
-    problem: Problem, start: State, d: int, m: int, *, tol: float, max_iter: int
+    problem: Objective, start: State, d: int, m: int, *, tol: float, max_iter: int
 ) -> State:
     """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
 
@@ -145,41 +142,7 @@ def accelerated_ascent(
     return State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
-def alternate_as_printed(
-    problem: Problem,
-    d: int,
-    m: int,
-    *,
-    tol: float,
-    max_iter: int,
-    completion: str,
-    random_state: Any,
-) -> State:
-    """Run Algorithm 1: random P, then V and P in turn until the objective settles."""
-    pair, rng = problem.pair, seeded(random_state)
-    P = pair.left.orthonormal(to_device_of(rng.standard_normal((pair.n_left, d)), pair.mean_left))
-    path: list[float] = []
-    for n_iter in range(1, max_iter + 1):
-        codes = problem.leading_codes(m, P)
-        path.append(problem.objective(codes, P))
-        P = pair.left.leading_range(codes.left)[0][:, :d]
-        if completion != "none" and P.shape[1] < d:
-            P = np.hstack([P, complete(pair, P, d - P.shape[1], completion, rng)])
-        path.append(problem.objective(codes, P))
-        settled = n_iter > 1 and abs(path[-1] - path[-3]) <= tol * abs(path[-1])
-        if settled or n_iter == max_iter:
-            break
-    if not settled:
-        warn_user(
-            f"CMLL(solver='alternating') stopped after max_iter={max_iter} rounds with "
-            f"the objective still changing by more than tol={tol:g} (relative); raise "
-            "max_iter, or use solver='auto', which needs no random start.",
-            ConvergenceWarning,
-        )
-    return State(codes, P, path, "alternating", n_iter)
-
-
-def fixed_codes(problem: Problem, d: int | None) -> State:
+def fixed_codes(problem: Objective, d: int | None) -> State:
     """Return the outcome of a problem whose codes are the labels."""
     pair = problem.pair
     codes = pair.right_codes(dense=d is None)

@@ -77,7 +77,6 @@ class Traits:
     solver: str = "auto"  # the one that was asked for, or "auto"
     shares_penalty: bool = False  # the learner's penalty is part of its problem
     keeps_offset: bool = True  # a ridge of the decoder leaves the offset as it is
-    solved_alone: bool = False  # no solution serves another setting, as from a random start
     needs_rows: bool = False  # all rows at once: sums over them are not enough
 
 
@@ -121,9 +120,6 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     host_only: ClassVar[bool] = False  # whether fit raises ValueError for device arrays
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
-    # Where the labels were a vector. On the host in any case, so no attribute that is an array.
-    _classes: tuple[NDArray[Any]] | None = None
-    _names: list[str] | None = None  # where the labels had names
 
     # ---- the protocol -------------------------------------------------------------------------
 
@@ -264,7 +260,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             X = check_features(self, X, reset=True)
             refuse_devices(self, X)
             owner = f"{type(self).__name__}.fit"
-            targets = check_targets(y, X.shape[0], sep=sep, owner=owner, features=X)
+            targets = check_targets(y, X.shape[0], sep=sep, owner=owner)
             Y = targets.matrix
             X = working_form(X)
             plan = self.plan(X.shape[1], Y.shape[1], X.shape[1])
@@ -272,18 +268,11 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             pair = build_pair(X, Y, solver=route.solver)
             result = self.solve(pair)
             codes = code_rows(result.codes, X, right_on_device_of(Y, X), pair.mean_left)
-            self.adopt(result, codes, classes=targets.vector_classes, names=targets.names)
+            self.adopt(result, codes)
         return self
 
-    def adopt(
-        self,
-        result: Embedded,
-        codes: Any = None,
-        *,
-        classes: NDArray[Any] | None = None,
-        names: list[str] | None = None,
-    ) -> None:
-        """Store a result as fitted attributes; ``classes`` are those of a vector y.
+    def adopt(self, result: Embedded, codes: Any = None) -> None:
+        """Store a result as fitted attributes.
 
         Parameters
         ----------
@@ -291,12 +280,7 @@ class Embedding(OnDevices, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             The outcome.
         codes : ndarray, sparse matrix or None, default=None
             The rows of V, where they are to be kept.
-        classes : ndarray or None, default=None
-            The classes of a vector y.
-        names : list of str or None, default=None
-            The names of labels, where they have such.
         """
-        self._classes, self._names = None if classes is None else (classes,), names
         n_labels = result.offset.size
         self.projection_ = None if result.projection is None else unwrap(owned(result.projection))
         self.decoder_ = (

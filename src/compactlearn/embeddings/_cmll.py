@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._ascent import (
-    Problem,
+    Objective,
     State,
-    alternate_as_printed,
     climb_from_several,
     closed_form,
     dependence,
@@ -98,26 +97,23 @@ class CMLL(Embedding):
     offset : {"mean", "none"}, default="mean"
         "mean" lets scores have the labels' mean, which codes alone lose when beta is large;
         "none" is the paper's decoder.
-    solver : {"auto", "closed", "alternating", "moments", "dual", "krylov", "randomized"}, \
-default="auto"
-        "auto" uses the closed form if d >= min(m, rank), and otherwise an accelerated alternation
-        in the small space that starts from it. "closed" raises ValueError in the second case.
-        "alternating" is the paper's Algorithm 1: random start, its stopping rule, one route
-        chosen by shape. The last four are "auto" with the route prescribed. All are exact but
-        "randomized", which stops at codes that reach 99.99 % of the objective; "auto" uses it if
-        exact codes would take more than about a second.
+    solver : {"auto", "moments", "dual", "krylov", "randomized"}, default="auto"
+        Form in which the data are processed. All are exact but "randomized", which stops at codes
+        that reach 99.99 % of the objective; "auto" uses it if exact codes would take more than
+        about a second. In each the closed form is used if d >= min(m, rank), and otherwise an
+        accelerated alternation in the small space that starts from it.
     completion : {"none", "variance", "krylov", "random"}, default="none"
         Columns of P beyond the rank of Xc'V: none, the leading principal directions of the residual
         of P (deterministic and nested), directions of Xc'Xc P, (Xc'Xc)^2 P and so on (nested too; a
         few of them come close to the ridge on all features), or random ones.
     max_iter : int, default=50
-        Rounds of "alternating". The accelerated alternation takes up to ten times as many.
+        A tenth of the most rounds that the accelerated alternation takes.
     tol : float, default=1e-5
-        Relative change of the objective at which "alternating" stops. The accelerated
-        alternation stops at a millionth of it.
+        The accelerated alternation stops where the objective changes by less than a millionth of
+        it, relative.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the start of "alternating", the completion "random" and the start of "randomized",
-        also if "auto" selects it. With None the start of "randomized" is always the same.
+        Seeds the completion "random" and the start of "randomized", also if "auto" selects it. With
+        None the start of "randomized" is always the same.
 
     Attributes
     ----------
@@ -135,8 +131,8 @@ default="auto"
     objective_, dependence_, recovery_ : float
         The objective at the solution and its two terms, ``beta_ * dependence_ + recovery_``.
     objective_path_ : ndarray
-        The objective after each half-step of "alternating", after each accepted round of the
-        accelerated alternation; one entry for the closed form.
+        The objective after each accepted round of the accelerated alternation; one entry for the
+        closed form.
     n_iter_ : int
         Rounds of alternation; 1 for the closed form.
     n_feature_components_, n_label_components_ : int
@@ -166,7 +162,7 @@ default="auto"
         "beta": (Real(0), Choice("auto")),
         "label_ridge": (Real(0),),
         "offset": (Choice("mean", "none"),),
-        "solver": (Choice("auto", "closed", "alternating", *ROUTES),),
+        "solver": (Choice("auto", *ROUTES),),
         "completion": (Choice(*COMPLETIONS),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
@@ -231,11 +227,7 @@ default="auto"
 
     @property
     def traits(self) -> Traits:
-        return Traits(
-            solver=self.solver if self.solver in ROUTES else "auto",
-            keeps_offset=self.offset == "mean",
-            solved_alone=self.solver == "alternating",
-        )
+        return Traits(solver=self.solver, keeps_offset=self.offset == "mean")
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d, m = self.sizes(n_features, n_labels, given_features)
@@ -255,17 +247,8 @@ default="auto"
 
     def solve(self, pair: Pair) -> Embedded:
         d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
-        problem = Problem(pair, self._balance(pair))
-        if m is None:
-            state = fixed_codes(problem, d)
-        elif self.solver == "alternating" and d is not None:
-            own = {
-                name: getattr(self, name)
-                for name in ("tol", "max_iter", "completion", "random_state")
-            }
-            state = alternate_as_printed(problem, d, m, **own)
-        else:
-            state = self._climb(problem, d, m)
+        problem = Objective(pair, self._balance(pair))
+        state = fixed_codes(problem, d) if m is None else self._climb(problem, d, m)
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(problem, state, d, m)
 
@@ -288,7 +271,7 @@ default="auto"
             return None
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
-        problem = Problem(pair, result.beta)
+        problem = Objective(pair, result.beta)
         state, rank = closed_form(problem, result.codes.leading(m), d)
         if d is not None and d < rank:
             return None
@@ -333,7 +316,7 @@ default="auto"
             heads.append(Head(P, extra) if given else None)
         return heads
 
-    def _embedded(self, problem: Problem, state: State, d: int | None, m: int | None) -> Embedded:
+    def _embedded(self, problem: Objective, state: State, d: int | None, m: int | None) -> Embedded:
         pair, beta = problem.pair, problem.beta
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
@@ -390,18 +373,13 @@ default="auto"
         seen = pair.left.energy if pair.left.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
-    def _climb(self, problem: Problem, d: int | None, m: int) -> State:
+    def _climb(self, problem: Objective, d: int | None, m: int) -> State:
         """Return the closed form, improved by the accelerated alternation if d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
         state, rank = closed_form(problem, codes, d)
         P = state.projection
         if d is None or P is None or d >= rank:
             return state
-        if self.solver == "closed":
-            raise ValueError(
-                f"solver='closed' needs n_feature_components >= min(m, rank) = {rank}, and was "
-                f"given {d}; raise n_feature_components or use solver='auto', which alternates."
-            )
         return climb_from_several(problem, codes, P, m, tol=self.tol, max_iter=self.max_iter)
 
     def _start(self, pair: Pair) -> int:

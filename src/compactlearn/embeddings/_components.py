@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from compactlearn.core._memory import human_bytes
 from compactlearn.core._params import Choice, Integer, Nothing, Real
-from compactlearn.core._warn import warn_user
 
 COUNTS = (Integer(1), Real(0, 1, open_low=True), Choice("auto"))
 COUNTS_OR_NONE = (*COUNTS, Nothing())
@@ -21,7 +18,6 @@ COUNTS_OR_NONE = (*COUNTS, Nothing())
 # .571, .464 in 10 s, with 300 .678, .587, .482 in 18 s, with 500 .692, .606, .503 in 35 s. Accuracy
 # keeps rising, time and memory faster. Up to 1000 labels (delicious: 983) half of them are less.
 LARGEST_AUTO = 500
-FEWEST_AUTO = 16  # the fewest that "auto" asks for, however little memory there is
 
 
 def default_label_size(n_labels: int) -> int:
@@ -31,24 +27,6 @@ def default_label_size(n_labels: int) -> int:
     [6, 27, 187, 500]
     """
     return min(n_labels, max(16, -(-n_labels // 2)), LARGEST_AUTO)
-
-
-def shrink_auto(embedding: Any, n_labels: int, needed: Callable[[], int], free: int) -> None:
-    """Reduce "auto" label components of an embedding until they fit in the memory.
-
-    ``needed`` returns the bytes that the embedding as it is would need, of which ``free`` are
-    available. The embedding is changed, and the user is warned.
-    """
-    size = whole = default_label_size(n_labels)
-    while needed() > free and size > FEWEST_AUTO:
-        size = max(FEWEST_AUTO, size // 2)
-        embedding.set_params(n_label_components=size)
-    if size < whole:
-        warn_user(
-            f"{whole} label components, the default for {n_labels} labels, would not fit in the "
-            f"{human_bytes(free)} that are available; {size} are used. Set n_label_components, or "
-            "free some memory."
-        )
 
 
 def label_count(value: Any, n_labels: int) -> int:

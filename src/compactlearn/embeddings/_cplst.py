@@ -17,7 +17,7 @@ from typing import ClassVar
 from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.embeddings._base import Plan, Traits, shared_ridge
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, LabelProblem
 from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
 
@@ -106,9 +106,9 @@ solver_, n_features_in_, feature_names_in_
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         return replace(super().plan(n_features, n_labels, given_features), hat=True)
 
-    def _matrix(self, pair: Pair) -> Problem:
+    def _matrix(self, pair: Pair) -> LabelProblem:
         ridge = shared_ridge(self.ridge)
         centred = self.offset == "mean"
         matrix = ridge_of(pair).hat_gram(ridge, centred=centred)
         shift = -pair.mean_right if centred else None
-        return Problem(matrix, min(pair.n_left, pair.n_right), shift, ridge=ridge)
+        return LabelProblem(matrix, min(pair.n_left, pair.n_right), shift, ridge=ridge)

@@ -18,7 +18,7 @@ from compactlearn.core._devices import is_array
 from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.embeddings._base import Embedded, automatic_balance
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, LabelProblem
 from compactlearn.linalg._codes import Codes
 from compactlearn.linalg._operators import Sum
 from compactlearn.linalg._pairs import Pair
@@ -80,7 +80,7 @@ solver_, n_features_in_, feature_names_in_
     >>> from compactlearn.datasets import load
     >>> data = load("emotions")
     >>> method = DMLR(n_label_components=3).fit(data.X, data.Y)
-    >>> method.encode(data.Y).shape
+    >>> method.codes_.shape
     (593, 3)
     """
 
@@ -103,11 +103,11 @@ solver_, n_features_in_, feature_names_in_
         self.offset = offset
         self.solver = solver
 
-    def _matrix(self, pair: Pair) -> Problem:
+    def _matrix(self, pair: Pair) -> LabelProblem:
         kept, seen = pair.right_gram(centre=False), pair.cross_gram()
         beta = automatic_balance(self.beta, pair.right_energy, pair.cross_energy)
         matrix = beta * seen + kept if is_array(seen) else Sum(((beta, seen), (1.0, kept)))
-        return Problem(matrix, pair.n_right, None, beta=beta)
+        return LabelProblem(matrix, pair.n_right, None, beta=beta)
 
     def _embedded(
         self, pair: Pair, codes: Codes, beta: float | None, ridge: float | None

@@ -1,31 +1,25 @@
 """MDDM: the directions of the features on which the labels depend most.
 
-maximise  ||P'Xc'Y||^2   with  P'P = I_d                               ("projection", MDDMp)
-                         or    P'(t Xc'Xc + (1 - t) I)P = I_d          ("subspace", MDDMf)
+maximise  ||P'Xc'Y||^2   with  P'P = I_d
 
-X (N, D) features, Xc their centred rows, Y (N, M) labels, P (D, d) projection. The first are
-the left singular vectors of Xc'Y; the second the generalised eigenvectors of
-(Xc'YY'Xc, t Xc'Xc + (1 - t) I), which orthonormality of the features XP themselves is mixed
-into. At most rank(Xc'Y) directions have any dependence.
+X (N, D) features, Xc their centred rows, Y (N, M) labels, P (D, d) projection: the left singular
+vectors of Xc'Y. At most rank(Xc'Y) directions have any dependence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Real, Seed
+from compactlearn.core._params import Choice, Constraint, Seed
 from compactlearn.embeddings._base import Embedded, Embedding, Head, Plan, Traits
 from compactlearn.embeddings._completion import COMPLETIONS, complete
 from compactlearn.embeddings._components import COUNTS, feature_count
 from compactlearn.embeddings._encoders import ROUTES
 from compactlearn.linalg._codes import Codes, peak_signs
-from compactlearn.linalg._eigen import leading_eigenpairs
-from compactlearn.linalg._learning import ridge_of
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
@@ -42,16 +36,9 @@ class MDDM(Embedding):
     n_feature_components : int, float in (0, 1] or "auto", default="auto"
         d. A float is a ratio of D; "auto" is min(M, D). More than the rank of Xc'Y, which is at
         most M, are found only with a ``completion``.
-    variant : {"projection", "subspace"}, default="projection"
-        Orthonormal directions (MDDMp, the one in the compact learning paper's tables), or
-        uncorrelated projected features (MDDMf).
-    mixing : float in [0, 1], default=0.5
-        t of the subspace variant: 0 is the projection variant, 1 makes the projected features
-        exactly uncorrelated.
     completion : {"none", "variance", "krylov", "random"}, default="none"
-        Columns beyond the rank, for the projection variant: none, the leading principal directions
-        of the residual, those of Xc'Xc P (see :class:`CMLL`), or random ones. The subspace variant
-        accepts only "none".
+        Columns beyond the rank: none, the leading principal directions of the residual, those of
+        Xc'Xc P (see :class:`CMLL`), or random ones.
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         Form in which the data are processed; the result is the same for all of them.
     random_state : int, RandomState, Generator or None, default=None
@@ -71,10 +58,10 @@ n_features_in_, feature_names_in_
 
     Notes
     -----
-    The authors' code (LAMDA) centres the label kernel instead of the features, which is the same
-    for "projection", calls a general eigensolver without symmetrising and returns arbitrary
-    columns beyond the rank; here they are cut or completed as asked. In the subspace variant its
-    features must be centred beforehand; here they are. Third parties use t = 0.5.
+    This is the variant of orthonormal directions (MDDMp), the one in the compact learning paper's
+    tables. The authors' code (LAMDA) centres the label kernel instead of the features, which is the
+    same, calls a general eigensolver without symmetrising and returns arbitrary columns beyond the
+    rank; here they are cut or completed as asked.
 
     References
     ----------
@@ -92,8 +79,6 @@ n_features_in_, feature_names_in_
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_feature_components": COUNTS,
-        "variant": (Choice("projection", "subspace"),),
-        "mixing": (Real(0, 1),),
         "completion": (Choice(*COMPLETIONS),),
         "solver": ROUTES,
         "random_state": (Seed(),),
@@ -102,25 +87,16 @@ n_features_in_, feature_names_in_
     def __init__(
         self,
         n_feature_components: int | float | str = "auto",
-        variant: str = "projection",
-        mixing: float = 0.5,
         completion: str = "none",
         solver: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.n_feature_components = n_feature_components
-        self.variant = variant
-        self.mixing = mixing
         self.completion = completion
         self.solver = solver
         self.random_state = random_state
 
     def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        if self.variant == "subspace" and self.completion != "none":
-            raise ValueError(
-                f"completion={self.completion!r} fills up orthonormal directions, and "
-                "variant='subspace' has others; use completion='none' or variant='projection'."
-            )
         return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
     @property
@@ -135,8 +111,7 @@ n_features_in_, feature_names_in_
             keeps_features=False,
             n_codes=n_labels,
             extra_directions=extra,
-            # The subspace variant inverts a matrix of order D or N, as a hat matrix does.
-            problem="left" if self.variant == "projection" else "hat",
+            problem="left",
         )
 
     def solve(self, pair: Pair) -> Embedded:
@@ -169,9 +144,7 @@ n_features_in_, feature_names_in_
         counts = [own._feature_size(*where) for own in self._sized(sizes)]
         if self.completion not in ("none", "variance"):
             return [None] * len(sizes)
-        own = copy(self)
-        own.completion = "none"
-        full = own.directions(pair, max(counts))[0]
+        full = pair.cross_range(max(counts))[0]
         if not full.shape[1]:
             return [None] * len(sizes)
         fills = self.completion == "variance"
@@ -191,24 +164,8 @@ n_features_in_, feature_names_in_
         d : int
             The number of directions.
         """
-        if self.variant == "subspace" and self.mixing > 0:
-            return _uncorrelated(pair, d, float(self.mixing))
         P, values = pair.cross_range(d)
         if d > P.shape[1]:
             extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
             P = np.hstack([P, extra])
         return P, values
-
-
-def _uncorrelated(pair: Pair, d: int, t: float) -> tuple[Array, Array]:
-    """Return generalised eigenvectors of (Xc'YY'Xc, S) with S = t Xc'Xc + (1 - t) I.
-
-    S is t times a ridge matrix of penalty (1 - t) / t, so that with A = S^-1 Xc'Y the eigenproblem
-    is that of Y'Xc A (order M), which CPLST solves too, and P = A O w^(-1/2) are ridge
-    coefficients: every route has them already.
-    """
-    penalty = (1.0 - t) / t
-    solution = leading_eigenpairs(ridge_of(pair).hat_gram(penalty), min(d, pair.n_right))
-    w = solution.values / t
-    codes = pair.combined_codes(solution.vectors / (t * np.sqrt(w)))
-    return ridge_of(pair).directions(codes, penalty)[0], w

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.embeddings._base import Embedded, Embedding, Plan
-from compactlearn.embeddings._encoders import check_labels_to_encode
 from compactlearn.linalg._pairs import Pair
 
 
@@ -51,15 +46,3 @@ class Original(Embedding):
             offset=np.zeros(pair.n_right),
             solver=f"identity-{pair.solver}",
         )
-
-    def encode(self, Y: Any) -> Any:
-        """Return the codes of labels: the labels themselves, sparse where they came sparse.
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_labels)
-            Labels, 0 or 1; where ``fit`` had a vector of classes, such a vector.
-        """
-        check_is_fitted(self, "n_label_components_")
-        matrix = check_labels_to_encode(Y, self.n_label_components_, self._classes, self._names)
-        return matrix if scipy.sparse.issparse(Y) else matrix.toarray()

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from compactlearn.core._params import Constraint
 from compactlearn.embeddings._components import COUNTS
-from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, Problem
+from compactlearn.embeddings._encoders import OFFSETS, ROUTES, Encoder, LabelProblem
 from compactlearn.linalg._pairs import Pair
 
 
@@ -86,6 +86,6 @@ solver_, n_features_in_, feature_names_in_
         self.offset = offset
         self.solver = solver
 
-    def _matrix(self, pair: Pair) -> Problem:
+    def _matrix(self, pair: Pair) -> LabelProblem:
         shift = -pair.mean_right if self.offset == "mean" else None
-        return Problem(pair.right_gram(centre=shift is not None), pair.n_right, shift)
+        return LabelProblem(pair.right_gram(centre=shift is not None), pair.n_right, shift)

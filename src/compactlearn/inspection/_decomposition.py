@@ -36,7 +36,7 @@ _AS_SAID = 1e-8  # relative: a model that answers something else than its weight
 
 
 class NotExplained(TypeError):
-    """A model whose scores are no sums of terms that mean something; the sentence says what is."""
+    """Raised for a model whose scores cannot be split into meaningful terms."""
 
 
 @singledispatch

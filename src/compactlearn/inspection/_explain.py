@@ -1,4 +1,4 @@
-"""``explain`` and ``label_neighbours``: asked of any model, answered by its decomposition."""
+"""``explain`` and ``label_neighbours`` for every kind of model, by its decomposition."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _WIDE = 1 << 12  # columns of rows that are texts, or are mapped
 def explain(
     model: Any, X: Any, labels: Any = None, k: int | None = 10, *, feature_names: Any = None
 ) -> Explanation:
-    """Say what speaks for and against labels: scores as sums of terms.
+    """Explain the scores of labels as sums of terms, such as the contributions of features.
 
     The terms of a row and a label, with ``base`` and ``rest``, add up to the score of
-    ``decision_function``. What terms are depends on the model:
+    ``decision_function``. The terms depend on the model:
 
     * *linear models* (every embedding and decoder with the built-in ridge or a linear regressor,
       other linear models): one for each feature, its value times its weight;
-    * *kernels*: one for each feature, its value times its mean slope on the way from zeros;
-    * *forests*: one for each feature, what it changes on the way from the roots to the leaves;
+    * *kernels*: one for each feature, its value times its mean slope from a row of zeros;
+    * *forests*: one for each feature, the changes at its nodes along the paths of the trees;
     * :class:`ShortlistClassifier`: features and likely labels, by their weights; the score of
       the retriever minus its mean score for the label; the votes of the neighbours; and
       co-occurrence with other candidates; ``neighbours`` are the training rows that voted;
-    * :class:`AutoCompactClassifier`: those of all its members, weighed; terms of the same feature
-      are one.
+    * :class:`AutoCompactClassifier`: the weighted terms of its models; terms of the same feature
+      are summed.
 
     Where a score is a function of a sum, terms of the sum are multiplied by the mean slope of the
     function between the base and the score, so that they add up as well.
@@ -67,11 +67,11 @@ def explain(
         them: the words, after ``TfidfVectorizer``.
     X : as in ``predict``
     labels : name or number of a label, list of these, or None, default=None
-        None are the labels that ``predict`` gives a row, and where it gives none its best one.
+        None explains the predicted labels of each row, or its best label if none is predicted.
     k : int or None, default=10
-        How many of the strongest terms are kept; None keeps all. The others are ``rest``.
+        Number of strongest terms that are listed; None lists all. The others are ``rest``.
     feature_names : list of str or None, default=None
-        Names of the columns, where neither X nor the steps before have any.
+        Names of the columns, if neither X nor the steps before have any.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def explain(
     Raises
     ------
     NotExplained
-        A TypeError, if the model's scores are no such sums.
+        A TypeError, if the scores of the model are not such sums.
 
     Examples
     --------
@@ -142,19 +142,19 @@ def mean_terms(
 
 
 def label_neighbours(model: Any, label: Any = None, k: int = 5) -> Any:
-    """Name the labels that are nearest to a label inside the model.
+    """Return the labels that are most similar to a label inside the model.
 
-    A label lies where its column of the decoder points; where labels are their own codes, where its
-    weights point. Near means a large cosine.
+    Similarity is the cosine between the labels' columns of the decoder, or between their weights if
+    labels are their own codes.
 
     Parameters
     ----------
     model : fitted classifier, Pipeline, or scikit-learn search over these
         Those of this package have the same as a method: ``model.label_neighbours()``.
     label : name or number of a label, or None, default=None
-        None asks for all of them.
+        None returns the neighbours of all labels.
     k : int, default=5
-        How many neighbours; at most all other labels are returned.
+        Number of neighbours; at most all other labels are returned.
 
     Returns
     -------
@@ -300,7 +300,8 @@ def _pairs(model: Any, scored: Any, X: Any, called: LabelNames, asked: list[int]
         scores = label_scores(scored, block)
         if called.two_classes:  # one score, of the second class
             scores = np.hstack([-scores, scores])
-        given = _given(model.predict(block), called, scores.shape)
+        given = called.as_matrix(model.predict(block), "explain")
+        given = (given.toarray() if scipy.sparse.issparse(given) else np.asarray(given)) > 0
         if asked is None:
             wanted = given.copy()
             none = ~wanted.any(axis=1)
@@ -311,19 +312,6 @@ def _pairs(model: Any, scored: Any, X: Any, called: LabelNames, asked: list[int]
             label = np.tile(np.asarray(asked, dtype=np.intp), scores.shape[0])
         parts.append((row + rows.start, label, scores[row, label], given[row, label]))
     return _Pairs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-
-
-def _given(predicted: Any, called: LabelNames, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Return what ``predict`` says, as a matrix of rows and labels."""
-    if scipy.sparse.issparse(predicted):
-        return predicted.toarray() > 0
-    predicted = np.asarray(predicted)
-    if predicted.ndim == 2:
-        return predicted > 0
-    given = np.zeros(shape, dtype=bool)
-    places = [called.classes.index(one) for one in predicted.tolist()]
-    given[np.arange(shape[0]), places] = True
-    return given
 
 
 # ---- terms --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Results of ``explain``: for each row and label, the terms that its score is the sum of."""
+"""Results of ``explain``: for each row and label, the terms that add up to its score."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ class Term:
     Attributes
     ----------
     name : str
-        Of a feature (a column of X, a word), a label, a training row, or a part of the model.
+        Name of a feature (a column of X, a word), a label, or a part of the model.
     contribution : float
-        What it adds to the score: above 0 it speaks for the label, below 0 against it.
+        The amount that the term adds to the score: positive for the label, negative against it.
     value : float or None
-        Of the feature in this row, of the label's probability, of the similarity; None where there
-        is none.
+        Value of the feature in this row, or probability of the label; None if there is none.
     kind : str
-        "feature", "label", "direction", or the part of the model that speaks.
+        "feature", "label", "direction", or the part of the model that the term comes from.
     """
 
     name: str
@@ -37,12 +36,12 @@ class Term:
 
     @property
     def weight(self) -> float | None:
-        """The factor of the value: the contribution divided by the value, None for a value of 0."""
+        """The contribution divided by the value; None if the value is 0 or absent."""
         return None if not self.value else self.contribution / self.value
 
     @property
     def title(self) -> str:
-        """The name, and the kind where it is no feature."""
+        """The name, with the kind in brackets unless the term is a feature."""
         return self.name if self.kind == "feature" else f"{self.name} ({self.kind})"
 
 
@@ -53,9 +52,9 @@ class Neighbour:
     Attributes
     ----------
     row : int
-        Its number among the rows of ``fit``; of equal rows with equal labels the first one's.
+        Index of the row in the data of ``fit``; the first of equal rows with equal labels.
     share : float
-        Its share of the votes of all neighbours of the row.
+        Share of the votes of all neighbours.
     """
 
     row: int
@@ -64,31 +63,31 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why one label has its score in one row.
+    """The terms of the score of one label in one row.
 
     ``score`` is ``base`` plus the contributions of ``terms`` plus ``rest``.
 
     Attributes
     ----------
     row : int
-        The place of the row in X.
+        Index of the row in X.
     label : str
         The label's name.
     score : float
-        What ``decision_function`` says; of the first of two classes, that times -1.
+        Score of ``decision_function``, times -1 for the first of two classes.
     predicted : bool
         Whether ``predict`` gives the row this label.
     base : float
-        What the model says before it has looked at anything.
+        Score before any term is added.
     terms : tuple of Term
         The strongest terms, strongest first.
     rest : float
-        All other terms together, and what rounding has left.
+        Sum of all other terms, and of rounding errors.
     n_rest : int
-        How many other terms there are.
+        Number of other terms.
     neighbours : tuple of Neighbour
-        Training rows that voted for the label, largest share first; of models without neighbours,
-        such as linear ones, empty.
+        Training rows that voted for the label, largest share first; empty for models without
+        neighbours, such as linear ones.
     """
 
     row: int
@@ -134,10 +133,10 @@ class Reasons:
 
 
 class Explanation(tuple[Reasons, ...]):
-    """Reasons of all rows and labels that were asked for, row by row.
+    """Reasons of the explained rows and labels, row by row.
 
-    A tuple: ``explanation[0]`` are the reasons of the first row's first label. The strongest
-    terms are shown, and the others are one number, so that sums always come out.
+    A tuple: ``explanation[0]`` are the reasons of the first row's first label. The strongest terms
+    are listed and the others are summed, so that everything adds up to the score.
 
     Examples
     --------

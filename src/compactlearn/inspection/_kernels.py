@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import erf
+from sklearn.utils.extmath import row_norms
 
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernels import Kernel, alike, double
@@ -60,7 +61,7 @@ def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tup
     if kernel.function == "linear":
         at_zero, slopes = 0.0, np.ones_like(inner)
     elif kernel.function == "cosine":
-        lengths = np.sqrt(np.outer(_squares(X), _squares(landmarks)))
+        lengths = np.outer(row_norms(X), row_norms(landmarks))
         at_zero, slopes = 0.0, np.divide(1.0, lengths, out=np.zeros_like(inner), where=lengths > 0)
     else:
         assert kernel.gamma is not None
@@ -77,8 +78,9 @@ def kernel_slopes(kernel: Kernel, X: Any, landmarks: Any, weights: Array) -> tup
 def _of_distances(
     gamma: float, X: Any, landmarks: Any, weights: Array, inner: Array
 ) -> tuple[Array, Array]:
-    squares = _squares(landmarks)
-    s = np.maximum(_squares(X), np.finfo(np.float64).tiny)[:, None]  # a row of zeros adds nothing
+    squares = row_norms(landmarks, squared=True)
+    tiny = np.finfo(np.float64).tiny  # a row of zeros adds nothing
+    s = np.maximum(row_norms(X, squared=True), tiny)[:, None]
     p, root = inner / s, np.sqrt(gamma * s)
     across = np.exp(-gamma * np.maximum(squares - s * p * p, 0.0))
     along = (erf(root * (1.0 - p)) + erf(root * p)) * (np.sqrt(np.pi) / (2.0 * root))
@@ -90,10 +92,3 @@ def _of_distances(
     rows = X.toarray() if scipy.sparse.issparse(X) else X
     slopes = -2.0 * gamma * (rows * own[:, None] - (weights * I0) @ landmarks)
     return weights @ before, slopes
-
-
-def _squares(X: Any) -> Array:
-    """Return the squared lengths of rows."""
-    if scipy.sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)

@@ -25,8 +25,7 @@ class LabelNames:
 
     names: tuple[str, ...]
     classes: tuple[Any, ...]
-    two_classes: bool
-    named: bool  # by whoever fitted the model
+    two_classes: bool  # one score is between them
     model: Any
 
     @classmethod
@@ -36,7 +35,8 @@ class LabelNames:
         known = getattr(model, "label_names_", None)
         named = known is not None and len(known) == len(classes)
         names = tuple(str(name) for name in (known if named else classes))
-        return cls(names, classes, _has_two_classes(model), named, model)
+        two_classes = len(classes) == 2 and getattr(model, "n_labels_", 1) == 1
+        return cls(names, classes, two_classes, model)
 
     @property
     def count(self) -> int:
@@ -74,11 +74,6 @@ class LabelNames:
             f"{', ...' if self.count > 5 else ''}), and {asked!r} is none of them; pass one that "
             f"it has.{nearest(str(asked), self.names)}"
         )
-
-
-def _has_two_classes(model: Any) -> bool:
-    """Return whether one score is between two classes."""
-    return len(getattr(model, "classes_", ())) == 2 and getattr(model, "n_labels_", 1) == 1
 
 
 def nearest_labels(vectors: Any, asked: Any, k: int) -> tuple[NDArray[np.intp], Array]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from compactlearn.metrics._reliability import ReliabilityTable
 
@@ -50,17 +51,6 @@ class Misjudged:
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A model that a search has tried: how many parameters it keeps, and how good it was."""
-
-    name: str
-    n_parameters: int
-    score: float
-    deviation: float | None
-    selected: bool
-
-
-@dataclass(frozen=True)
 class ModelFacts:
     """All that the page says."""
 
@@ -74,7 +64,7 @@ class ModelFacts:
     metrics: Mapping[str, float]  # on the held-out rows
     labels: tuple[LabelFacts, ...]
     mistakes: tuple[Misjudged, ...] = ()  # the surest first
-    tried: tuple[Tried, ...] = ()  # what a search has tried, judged by ``tried_by``
+    tried: Sequence[Mapping[str, Any]] = ()  # rows of ``leaderboard_``, of the metric ``tried_by``
     tried_by: str = ""
     # Of predicted labels, and of the best few of each row; empty without probabilities.
     suggested: Mapping[str, ReliabilityTable] = field(default_factory=dict)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
 from compactlearn.compact._any_classifier import evaluate, scores_to_rank
 from compactlearn.core._atomic import atomic
@@ -20,9 +19,9 @@ from compactlearn.core._validation import n_rows_of, with_rows_to_take
 from compactlearn.inspection._decomposition import NotExplained
 from compactlearn.inspection._explain import explain, labels_in_space, mean_terms, seen_at_the_end
 from compactlearn.inspection._labels import LabelNames, nearest_labels
-from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts, Tried
+from compactlearn.inspection._model_facts import LabelFacts, Misjudged, ModelFacts
 from compactlearn.inspection._model_page import model_page
-from compactlearn.metrics._reliability import ReliabilityTable, reliability_of
+from compactlearn.metrics._reliability import ReliabilityTable, reliability_table
 from compactlearn.metrics._scoring import predicted_probabilities
 from compactlearn.metrics._truth import Truth, read_truth
 
@@ -46,12 +45,12 @@ def model_report(
     feature_names: Any = None,
     heading: str | None = None,
 ) -> str:
-    """Make one HTML page on a fitted model, which needs no network.
+    """Make an HTML page about a fitted model, in one file that needs no network.
 
-    It says how good the model is on held-out rows, has all labels in a table that can be searched
-    and sorted, with the words that speak for each, the labels that are similar, frequency and
-    accuracy; how reliable the probabilities of suggested labels are; the mistakes that the model
-    was surest about; and figures.
+    The page has the metrics on held-out rows; a table of all labels that can be searched and
+    sorted, with their strongest features, similar labels, frequency and accuracy; the most
+    confident errors; the reliability of the probabilities of suggested labels; and the models that
+    a search has tried.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ def model_report(
     True
     """
     facts = inspect_model(model, X, Y, n_mistakes=n_mistakes, feature_names=feature_names)
-    page = model_page(facts, f"{facts.kind}, looked at" if heading is None else heading)
+    page = model_page(facts, f"{facts.kind}: a fitted model" if heading is None else heading)
     if path is not None:
         with atomic(path) as stream:
             stream.write(page.encode(errors="replace"))
@@ -128,6 +127,7 @@ def inspect_model(
         for j, name in enumerate(called.names)
     )
     n_features = X.shape[1] if np.ndim(X) == 2 else 0
+    scoring = getattr(model, "scoring", "")  # of a search
     return ModelFacts(
         type(model).__name__,
         _settings(model),
@@ -139,7 +139,8 @@ def inspect_model(
         metrics,
         labels,
         _mistakes(model, X, (given, present), called, names, n_mistakes, texts),
-        *_tried(model),
+        getattr(model, "leaderboard_", ()),
+        scoring if isinstance(scoring, str) else getattr(scoring, "name", ""),
         _suggested(model, X, truth, given),
         _ROWS_OF_WORDS,
         unexplained,
@@ -233,22 +234,11 @@ def _suggested(model: Any, X: Any, truth: Truth, given: Any) -> dict[str, Reliab
         f"best {_BEST} labels of each row": {"k": _BEST},
     }
     tables = {
-        name: reliability_of(truth, P, bins=_BINS, **how)
+        name: reliability_table(truth, P, bins=_BINS, **how)
         for name, how in asked.items()
         if how.get("k", 0) < truth.shape[1]
     }
     return {name: table for name, table in tables.items() if table.total}
-
-
-def _tried(model: Any) -> tuple[tuple[Tried, ...], str]:
-    """Return what a search for the best model has tried."""
-    rows: NDArray[Any] | list[Any] = getattr(model, "leaderboard_", [])
-    scoring = getattr(model, "scoring", "")
-    tried = tuple(
-        Tried(row["name"], int(row["n_parameters"]), row["score"], row["deviation"], place == 0)
-        for place, row in enumerate(rows)
-    )
-    return tried, scoring if isinstance(scoring, str) else getattr(scoring, "name", "")
 
 
 def _settings(model: Any) -> dict[str, str]:
@@ -259,17 +249,12 @@ def _settings(model: Any) -> dict[str, str]:
         usual = type(model)().get_params(deep=False)
     except TypeError:  # a model of others, that cannot be made without arguments
         usual = {}
-    own = {name: _written(value) for name, value in model.get_params(deep=False).items()}
+    own = {name: python_value(value) for name, value in model.get_params(deep=False).items()}
     return {
-        name: text
+        name: text[:200]
         for name, text in own.items()
-        if name not in usual or text != _written(usual[name])
+        if name not in usual or text != python_value(usual[name])
     }
-
-
-def _written(value: Any) -> str:
-    plain = isinstance(value, str | int | float | bool | type(None))
-    return python_value(value) if plain else f"{value!r:.200}"
 
 
 def _known(model: Any, name: str) -> int | None:

@@ -28,12 +28,12 @@ _DESCRIPTION = "description"
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to one file, from which :func:`load_model` makes it again.
+    """Write a fitted model to one file, which :func:`load_model` reads.
 
-    The file holds arrays and plain values, in the safetensors format, and a digest of each of its
-    bytes. It is read back before it takes its name: whatever is saved can be loaded. It appears
-    whole or not at all: whatever happens meanwhile, there is the old file or the new one. Equal
-    models give equal files.
+    The file holds arrays and plain values in the safetensors format, with digests. It is read back
+    before it takes its name, so that whatever is saved can be loaded, and it is written completely
+    or not at all: after a crash there is the old file or the new one. Equal models give equal
+    files.
 
     Parameters
     ----------
@@ -96,33 +96,34 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def load_model(
     path: str | os.PathLike[str], *, verify: bool | str = "auto", memory_map: bool | str = "auto"
 ) -> Any:
-    """Make a model again from a file that ``save`` or :func:`save_model` has written.
+    """Load a model from a file that ``save`` or :func:`save_model` has written.
 
-    Nothing in the file is executed, and no parameter in it makes the model open or write a file,
-    whoever made it. Its predictions are those of the model that was saved, to the bit.
+    Nothing in the file is executed, and no parameter in it makes the model open or write a file, so
+    it may come from an untrusted source. The predictions are bit-identical to those of the model
+    that was saved.
 
     Parameters
     ----------
     path : path
     verify : bool or "auto", default="auto"
-        Whose digests are compared. "auto": of a file of up to 64 MiB everything; of a larger one
-        the header, the description, all texts and all arrays below 64 KiB, since to read everything
-        would take longer than to load it. True: everything. False: as "auto" of a large file. The
-        structure (lengths, shapes, the indices of sparse matrices, trees) is checked in any case.
+        Which bytes are compared with their digests. True: all. "auto": all of a file of up to
+        64 MiB; of a larger one the header, the description, all texts and all arrays below 64 KiB,
+        since reading everything would take longer than loading. False: as "auto" for a large file.
+        The structure (lengths, shapes, indices of sparse matrices, trees) is always checked.
     memory_map : bool or "auto", default="auto"
-        Whether arrays stay in the file, are read when they are used, and shared by all processes
-        that use it. "auto": in files above 64 MiB. Such a file must not be written to while it is
-        used; ``save`` never does that, it puts a new file in place of the old one.
+        Whether arrays stay in the file, are read when they are used, and are shared by all
+        processes that use it. "auto": for files above 64 MiB. Such a file must not be overwritten
+        while it is used; ``save`` never does that, it replaces the old file by a new one.
 
     Returns
     -------
     model
-        Fitted. Its arrays cannot be written to; it can be fitted again as any other.
+        A fitted model with read-only arrays, which can be fitted again as any other.
 
     Raises
     ------
     ModelFileError
-        A ValueError, if the file is damaged, or no model file, or of another version.
+        A ValueError, if the file is damaged, not a model file, or of another format version.
     """
     for name, value in (("verify", verify), ("memory_map", memory_map)):
         if type(value) is not bool and value != "auto":

@@ -36,15 +36,15 @@ def checked_shape(kind: str, shape: Any, n_stored: int, indices: Any, indptr: An
     n_major, n_minor = shape if kind.startswith("csr") else shape[::-1]
     for array in (indices, indptr):
         integers = isinstance(array, np.ndarray) and array.dtype in (np.int32, np.int64)
-        require(integers, "the indices of a sparse matrix are no integers")
+        require(integers, "the indices of a sparse matrix are not integers")
     wide = indices.dtype == indptr.dtype and max(shape) <= np.iinfo(indices.dtype).max
     require(wide, "the indices of a sparse matrix are of the wrong type")
     fits = indices.shape == (n_stored,) and indptr.shape == (n_major + 1,)
     require(fits, "the parts of a sparse matrix are of different lengths")
     rising = indptr[0] == 0 and indptr[-1] == n_stored and (np.diff(indptr) >= 0).all()
-    require(rising, "the rows of a sparse matrix do not follow one another")
+    require(rising, "the row pointers of a sparse matrix are not sorted")
     inside = not n_stored or (indices.min() >= 0 and indices.max() < n_minor)
-    require(inside, "a sparse matrix has an entry outside of its shape")
+    require(inside, "an index of a sparse matrix is out of range")
     return shape
 
 
@@ -58,7 +58,7 @@ def _sparse_codec(type_: Any) -> Codec:
     def decode(state: State) -> Any:
         data: NDArray[Any] = state["data"]
         numeric = isinstance(data, np.ndarray) and data.ndim == 1 and data.dtype.kind in "biuf"
-        require(numeric, "the entries of a sparse matrix are no numbers")
+        require(numeric, "the entries of a sparse matrix are not numbers")
         indices, indptr = state["indices"], state["indptr"]
         shape = checked_shape(type_.__name__, state["shape"], data.size, indices, indptr)
         matrix = type_(shape, dtype=data.dtype)  # neither copies nor converts what is set now
@@ -73,9 +73,12 @@ def _sparse_codec(type_: Any) -> Codec:
 
 def _check_half(half: Half) -> None:
     values, exponents = half.values, half.exponents
-    require(values.dtype == np.float16 and exponents.dtype == np.int16, "a half is none")
+    require(
+        values.dtype == np.float16 and exponents.dtype == np.int16,
+        "half-precision values have the wrong type",
+    )
     fits = exponents.shape == values.shape[1:] if values.size else exponents.size <= 1
-    require(fits, "the units of a half do not fit it")
+    require(fits, "half-precision values and their exponents differ in shape")
 
 
 def _encode_half_sparse(half: HalfSparse) -> State:
@@ -83,10 +86,13 @@ def _encode_half_sparse(half: HalfSparse) -> State:
 
 
 def _decode_half_sparse(state: State) -> HalfSparse:
-    require(state["kind"] in _SPARSE, "a sparse matrix is of no known kind")
+    require(state["kind"] in _SPARSE, "a sparse matrix has an unknown format")
     type_: Any = class_named(state["kind"])
     half = HalfSparse(**{**state, "kind": type_})
-    require(isinstance(half.data, Half) and half.data.values.ndim == 1, "halves are none")
+    require(
+        isinstance(half.data, Half) and half.data.values.ndim == 1,
+        "the half-precision values of a sparse matrix are invalid",
+    )
     stored = half.data.values.size
     checked_shape(state["kind"], half.shape, stored, half.indices, half.indptr)
     return half
@@ -97,12 +103,12 @@ def _decode_half_sparse(state: State) -> HalfSparse:
 
 def _check_labels(labels: LabelSpace) -> None:
     known = labels.kind in ("multilabel", "binary", "multiclass") and labels.n_labels > 0
-    require(known, "the labels are of no known kind")
+    require(known, "the labels have an unknown kind")
     least = 2 if labels.kind == "binary" else labels.n_labels
     listed = labels.classes.ndim == 1 and labels.classes.size >= least
-    require(listed, "the classes are not those of the labels")
+    require(listed, "the number of classes is not that of the labels")
     named = labels.names is None or len(labels.names) == labels.n_labels
-    require(named, "the names are not those of the labels")
+    require(named, "the number of names is not that of the labels")
     for name in (*(labels.names or ()), *labels.classes.tolist()):
         if isinstance(name, str) and any("\ud800" <= letter <= "\udfff" for letter in name):
             raise ModelFileError(
@@ -132,8 +138,12 @@ def _decode_fitted(type_: type, state: State) -> FittedModel:
         linear = LinearScorer(model.steps, intercept, model.row_map.scale)
         widths = [linear.chain.widths[stop] for stop in linear.chain.stops]
         fits = [factor.shape for factor in factors] == list(pairwise(widths))
-        require(isinstance(factors, tuple) and fits, "the factors of a model do not fit it")
-        require(intercept.shape == (widths[-1],), "the intercept of a model does not fit it")
+        require(
+            isinstance(factors, tuple) and fits, "the stored matrices of a model have other shapes"
+        )
+        require(
+            intercept.shape == (widths[-1],), "the stored intercept of a model has another shape"
+        )
         vars(linear)["factors"] = factors
         vars(model)["linear"] = linear
     return model
@@ -142,7 +152,9 @@ def _decode_fitted(type_: type, state: State) -> FittedModel:
 def _check_kept_features(model: Any) -> None:
     features = model.features_
     rising = features.size and features[0] >= 0 and (np.diff(features) > 0).all()
-    require(rising and features.dtype.kind == "i", "the kept features do not follow one another")
+    require(
+        rising and features.dtype.kind == "i", "the kept features are not sorted or out of range"
+    )
 
 
 def _check_shortlist(classifier: Any) -> None:
@@ -150,14 +162,19 @@ def _check_shortlist(classifier: Any) -> None:
     generator, labels = classifier.stages_.generator, classifier.stages_.labels
     sizes, near, retriever = generator.sizes, generator.neighbours, generator.retriever
     most = max(sizes.n_candidates, sizes.retrieved, sizes.voted)
-    require(most <= n_labels, "candidates are too many")
+    require(most <= n_labels, "there are more candidates than labels")
     seen = labels.columns.shape[0] == n_features + n_labels
-    require(seen, "the label re-ranking has other features")
+    require(seen, "the label re-ranking has the wrong number of features")
     if near is not None:
         fits = near.columns.shape[0] == n_features and near.labels.shape[1] == n_labels
-        require(fits and near.count > 0, "the neighbours have other features or labels")
+        require(
+            fits and near.count > 0, "the neighbours have the wrong number of features or labels"
+        )
     own = getattr(retriever, "n_labels_", n_labels)
-    require(own == n_labels and (retriever or n_labels == 1), "the retriever has other labels")
+    require(
+        own == n_labels and (retriever or n_labels == 1),
+        "the retriever has the wrong number of labels",
+    )
 
 
 def _checked(check: Any) -> Any:

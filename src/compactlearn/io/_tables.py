@@ -27,30 +27,35 @@ def _check_encoder(encoder: OneHotEncoder) -> None:
         rare, groups = state["_infrequent_indices"], state["_default_to_infrequent_mappings"]
     drops = [None] * n if drops is None else drops
     same = {len(part) for part in (encoder.categories_, outs, drops, rare, groups)} == {n}
-    require(same, "an encoder has other features")
+    require(same, "the parts of an encoder have different lengths")
     for categories, out, drop, few, group in zip(
         encoder.categories_, outs, drops, rare, groups, strict=True
     ):
-        require(isinstance(categories, np.ndarray), "there are no categories")
-        require(categories.ndim == 1 and categories.size, "there are no categories")
+        require(isinstance(categories, np.ndarray), "an encoder has no categories")
+        require(categories.ndim == 1 and categories.size, "an encoder has no categories")
         if categories.dtype.kind in "biuf":
             rising = (categories[1:] > categories[:-1]) | np.isnan(categories[1:])
-            require(rising.all(), "categories do not follow one another")
+            require(rising.all(), "the categories of an encoder are not sorted")
         count = categories.size
-        require((few is None) == (group is None), "rare categories have no group")
+        require((few is None) == (group is None), "rare categories of an encoder have no group")
         if group is not None:
             inside = few.size and few.min() >= 0 and few.max() < count
-            require(inside and group.shape == (count,), "rare categories are none")
+            require(inside and group.shape == (count,), "a rare category is out of range")
             count += 1 - few.size
-            require(group.min() >= 0 and group.max() == count - 1, "groups are others")
-        require(drop is None or (is_count(drop) and drop < count), "a dropped category is none")
-        require(out == count - (drop is not None), "an encoder has other columns")
+            require(
+                group.min() >= 0 and group.max() == count - 1,
+                "a group of rare categories is out of range",
+            )
+        require(
+            drop is None or (is_count(drop) and drop < count), "a dropped category is out of range"
+        )
+        require(out == count - (drop is not None), "an encoder has the wrong number of columns")
 
 
 def _check_indicator(indicator: MissingIndicator) -> None:
     features = getattr(indicator, "features_", np.zeros(0))
     inside = not features.size or features.max() < vars(indicator)["_n_features"]
-    require(inside, "a missing feature is none")
+    require(inside, "a feature of a missing-value indicator is out of range")
 
 
 # ---- parts of a table -------------------------------------------------------------------------

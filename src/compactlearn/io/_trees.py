@@ -77,12 +77,12 @@ def depth_of(left: NDArray[Any], right: NDArray[Any]) -> int:
     """
     n_nodes = left.size
     inner = np.flatnonzero(left != _LEAF)
-    require(((left == _LEAF) == (right == _LEAF)).all(), "a branching has one side only")
+    require(((left == _LEAF) == (right == _LEAF)).all(), "a tree node has only one child")
     children = np.concatenate([left[inner], right[inner]])
     after = children > np.concatenate([inner, inner])
-    require(after.all() and (children < n_nodes).all(), "a branch of a tree leads nowhere")
+    require(after.all() and (children < n_nodes).all(), "a child of a tree node is out of range")
     met = np.bincount(children, minlength=n_nodes)
-    require(met[0] == 0 and (met[1:] == 1).all(), "the branches of a tree meet")
+    require(met[0] == 0 and (met[1:] == 1).all(), "a tree node has no parent, or several")
     depth, level = 0, np.zeros(1, dtype=np.intp)
     while (level := level[left[level] != _LEAF]).size:
         level = np.concatenate([left[level], right[level]])
@@ -94,8 +94,10 @@ def _tree(nodes: NDArray[Any], values: NDArray[Any], n_features: int) -> Tree:
     left, right, feature = nodes["left_child"], nodes["right_child"], nodes["feature"]
     depth = depth_of(left, right)
     named = feature[left != _LEAF]
-    require(((named >= 0) & (named < n_features)).all(), "a branching asks for no feature")
-    require((feature[left == _LEAF] == _NO_FEATURE).all(), "a leaf asks for a feature")
+    require(
+        ((named >= 0) & (named < n_features)).all(), "the feature of a tree node is out of range"
+    )
+    require((feature[left == _LEAF] == _NO_FEATURE).all(), "a leaf of a tree has a feature")
     n_outputs = values.shape[1]
     tree = Tree(n_features, np.ones(n_outputs, dtype=np.intp), n_outputs)
     tree.__setstate__(
@@ -111,11 +113,14 @@ def _tree(nodes: NDArray[Any], values: NDArray[Any], n_features: int) -> Tree:
 
 def _nodes(state: State) -> NDArray[Any]:
     type_ = _node_type()
-    require(set(type_.names or ()) == set(_COLUMNS), "this scikit-learn has other trees")
+    require(
+        set(type_.names or ()) == set(_COLUMNS),
+        "this version of scikit-learn stores trees differently",
+    )
     nodes = np.zeros(state["left_child"].size, dtype=type_)
     for name in _COLUMNS:
         same = state[name].dtype.kind == type_[name].kind
-        require(same, f"{name} of trees is of another type")
+        require(same, f"{name} of trees has the wrong type")
         nodes[name] = state[name]
     return nodes
 
@@ -128,11 +133,14 @@ def _forest_codec(type_: Any) -> Codec:
         if not state:
             return forest  # one that is not fitted
         attributes = state.pop("attributes")
-        require(set(attributes) <= set(_KEPT), "a forest has other parts")
+        require(set(attributes) <= set(_KEPT), "a forest has unknown attributes")
         vars(forest).update(attributes)
         check_rule(SimpleNamespace(**attributes, **state), _RULE)
         nodes, values, sizes = _nodes(state), state["values"], state["sizes"].tolist()
-        require(sizes and min(sizes) > 0 and sum(sizes) == nodes.size, "the sizes of trees differ")
+        require(
+            sizes and min(sizes) > 0 and sum(sizes) == nodes.size,
+            "the sizes of the trees do not add up",
+        )
         shared = {name: getattr(forest, name) for name in forest.estimator_params}
         forest.estimator_ = forest.estimator
         forest.estimators_ = []

@@ -31,7 +31,7 @@ _HOMES = {
     "compactlearn.compact._unit_rows": "UnitRows",
     "compactlearn.embeddings": "CMLL CPLST DMLR FaIE MDDM Original PLST",
     "compactlearn.decoding._label_space": "LabelSpace",
-    "compactlearn.decoding._learned": "CodeDecoder",
+    "compactlearn.decoding._held_out": "CodeDecoder",
     "compactlearn.crossfit._learner": "CodeRidge",
     "compactlearn.linalg._moments": "Moments",
     "compactlearn.auto._classifier": "AutoCompactClassifier",
@@ -40,9 +40,7 @@ _HOMES = {
     "compactlearn.auto._texts": "TextVectorizer",
     "compactlearn.model_selection._cmll_cv": "CMLLClassifierCV",
     "compactlearn.model_selection._grid_search": "GridSearchMoments",
-    "compactlearn.model_selection._splits": (
-        "IterativeStratification IterativeStratifiedShuffleSplit"
-    ),
+    "compactlearn.model_selection._splits": "IterativeStratification",
     "compactlearn.metrics._scoring": "Scorer",
     "compactlearn.datasets._formats.for_model": "ModelColumns TextColumns",
     "compactlearn.datasets._formats.mixed": "MixedColumns",

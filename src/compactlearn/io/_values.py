@@ -308,7 +308,7 @@ class Rebuilder:
 
     def _thing(self, place: Any) -> Any:
         there = is_count(place) and place < len(self._things)
-        require(there, "it refers to a part that is not there")
+        require(there, "it refers to a part that does not exist")
         return self._things[place]
 
     # ---- arrays -------------------------------------------------------------------------------
@@ -337,7 +337,10 @@ class Rebuilder:
 
     def _masked(self, given: Any) -> Any:
         data, mask = self._list(given, 2)
-        require(mask.shape == data.shape and mask.dtype == np.bool_, "a mask is of other values")
+        require(
+            mask.shape == data.shape and mask.dtype == np.bool_,
+            "a mask has another shape than its values",
+        )
         return np.ma.MaskedArray(data, mask)
 
     def _ends(self, given: Any) -> list[Any]:
@@ -356,7 +359,7 @@ def _objects(values: list[Any], shape: Any) -> NDArray[Any]:
 
 def _shape(given: Any) -> list[int]:
     known = isinstance(given, list) and all(is_count(n) for n in given)
-    require(known, "a shape is none, or negative")
+    require(known, "a shape is invalid or negative")
     return given
 
 

@@ -145,7 +145,7 @@ class BlockSolver:
 
     def __call__(self, part: Problems, start: Weights | None) -> Solved:
         """Solve some problems side by side."""
-        block = _Block.of(self.X, part, positive_only=self.positive_only)
+        block = _BlockDiagonal.of(self.X, part, positive_only=self.positive_only)
         weights = 1.0 if self.row_weights is None else self.row_weights[part.rows]
         costs = np.asarray(self.C * weights, dtype=self.X.dtype)
         begin = None if start is None else (start.coefficients, start.intercepts)
@@ -209,7 +209,7 @@ def margins_of(X: scipy.sparse.csr_array, problems: Problems, weights: Weights) 
     """Return o + b + w'x for every pair of a problem, on any rows, and a row."""
     found = [np.zeros(0, dtype=X.dtype)]
     for first, last in _spans(X, problems):
-        block = _Block.of(X, problems.part(first, last), positive_only=False)
+        block = _BlockDiagonal.of(X, problems.part(first, last), positive_only=False)
         w, b = block.placed((weights.coefficients[first:last], weights.intercepts[first:last]))
         found.append(block.offsets + block.A @ w + b[block.pair_problem])
     return np.concatenate(found)
@@ -227,7 +227,7 @@ def _spans(X: scipy.sparse.csr_array, problems: Problems) -> Iterator[tuple[int,
 
 
 @dataclass(frozen=True)
-class _Block:
+class _BlockDiagonal:
     """Some problems as one block-diagonal matrix.
 
     Pairs of a problem are neighbours among the rows of A, and its weights among the columns.
@@ -245,7 +245,9 @@ class _Block:
     n_features: int
 
     @classmethod
-    def of(cls, X: scipy.sparse.csr_array, part: Problems, *, positive_only: bool) -> _Block:
+    def of(
+        cls, X: scipy.sparse.csr_array, part: Problems, *, positive_only: bool
+    ) -> _BlockDiagonal:
         n, D = part.count, X.shape[1]
         pair_problem = np.repeat(np.arange(n), np.diff(part.starts))
         selected = X[part.rows]

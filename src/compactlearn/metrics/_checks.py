@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from compactlearn.core._compress import with_cells_once
 from compactlearn.core._forms import refuse_unread
-from compactlearn.core._params import Integer, Real
+from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
 
 # Cells per block: small enough for the processor's cache, large enough to keep NumPy busy.
@@ -58,13 +59,9 @@ def _are_labels(scores: np.ndarray) -> bool:
     """
     if scores.dtype == bool:
         return scores.size > 0
-    ones = zeros = False
-    for values in pieces(scores):
-        one, zero = values == 1, values == 0
-        if not (one | zero).all():
-            return False
-        ones, zeros = ones or bool(one.any()), zeros or bool(zero.any())
-    return ones and zeros
+    if not all(((values == 0) | (values == 1)).all() for values in pieces(scores)):
+        return False
+    return bool(0 < np.count_nonzero(scores) < scores.size)
 
 
 def check_finite(scores: Matrix) -> None:
@@ -101,13 +98,7 @@ def check_bins(bins: Any, n_labels: int) -> int:
     return int(bins)
 
 
-def check_clip(clip: Any, n_labels: int) -> float:
-    """Return how far probabilities are kept from 0 and 1."""
-    _require(Real(0, 0.5, open_low=True, open_high=True), "clip", clip)
-    return float(clip)
-
-
-def _require(constraint: Integer | Real, name: str, value: Any, reason: str = "") -> None:
+def _require(constraint: Integer, name: str, value: Any, reason: str = "") -> None:
     if not constraint.accepts(value):
         raise ValueError(
             f"{name} must be {constraint.describe()}{reason}; got {value!r}. Pass such a number."
@@ -141,7 +132,6 @@ def check_weights(weights: Any, n_labels: int) -> np.ndarray:
 CHECKS: dict[str, Callable[[Any, int], Any]] = {
     "k": check_k,
     "bins": check_bins,
-    "clip": check_clip,
     "threshold": check_threshold,
     "weights": check_weights,
 }
@@ -165,10 +155,7 @@ def as_matrix(values: Any, name: str) -> Matrix:
     """Return a 2-D ndarray of numbers or booleans, or a csr_array without repeated cells."""
     refuse_unread(values, name)
     if sparse.issparse(values):
-        matrix = sparse.csr_array(values)
-        if not matrix.has_canonical_format:  # a cell stored twice means the sum
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
+        matrix = with_cells_once(sparse.csr_array(values))
     else:
         matrix = np.asarray(values)
     if matrix.ndim != 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,9 @@ from scipy import sparse
 
 from compactlearn.core._params import Integer
 from compactlearn.core._warn import warn_user
-from compactlearn.metrics._checks import as_matrix, check_labels, check_shape, check_threshold
-from compactlearn.metrics._labels import count
-from compactlearn.metrics._measures import Summed, values_of
+from compactlearn.metrics._checks import as_matrix, check_shape, check_threshold
 from compactlearn.metrics._propensity import inverse_propensities
-from compactlearn.metrics._ranks import ranked_blocks
-from compactlearn.metrics._reliability import probability_blocks
-from compactlearn.metrics._table import METRICS
+from compactlearn.metrics._table import METRICS, AnyMeasure, Metric, blocks_of, sums_of, values_of
 from compactlearn.metrics._truth import Truth, read_truth
 
 # A mean score below this is none of a probability, and none of a regression on labels 0 and 1,
@@ -114,21 +110,26 @@ class Asked:
             )
         return cls(ks, inverse_propensities(train_labels), all_pairs)
 
-    def measures(self, needs: str, n_labels: int) -> dict[str, Summed]:
-        """Return the measures that read scores, labels or probabilities, by name."""
-        found: dict[str, Summed] = {}
+    def rows(self) -> Iterator[tuple[str, Metric, dict[str, Any]]]:
+        """Yield name, row and options of each requested metric, in the order of the table."""
         for name, metric in METRICS.items():
             options = {"weights": self.weights} if "weights" in metric.options else {}
-            if metric.needs != needs or (options and self.weights is None):
+            if options and self.weights is None:
                 continue
-            if needs == "probabilities" and not (metric.of_suggested or self.all_pairs):
+            if metric.needs == "probabilities" and not (metric.of_suggested or self.all_pairs):
                 continue
-            if not name.endswith("_at_k"):
-                found[name] = metric.measure_for(n_labels, options)
-                continue
-            for k in self.ks:
-                found[f"{name[:-1]}{k}"] = metric.measure_for(n_labels, options | {"k": k})
-        return found
+            if name.endswith("_at_k"):
+                yield from ((f"{name[:-1]}{k}", metric, options | {"k": k}) for k in self.ks)
+            else:
+                yield name, metric, options
+
+    def measures(self, needs: str, n_labels: int) -> dict[str, AnyMeasure]:
+        """Return the measures that read scores, labels or probabilities, by name."""
+        return {
+            name: metric.measure_for(n_labels, options)
+            for name, metric, options in self.rows()
+            if metric.needs == needs
+        }
 
 
 @dataclass(frozen=True)
@@ -156,25 +157,15 @@ def tally(asked: Asked, truth: Truth, scores: Any, labels: Any, probabilities: A
     >>> values(asked, both)["one_error"]
     0.5
     """
-    blocks: dict[str, Iterable[Any]] = {
-        "scores": ranked_blocks(truth, scores),
-        "labels": count(truth, check_labels(labels, truth.shape)),
-    }
-    if probabilities is not None:
-        blocks["probabilities"] = probability_blocks(truth, probabilities, labels)
+    given = {"scores": scores, "labels": labels, "probabilities": probabilities}
     sums = {
-        needs: _sums(asked.measures(needs, truth.shape[1]), parts)
-        for needs, parts in blocks.items()
+        needs: sums_of(
+            asked.measures(needs, truth.shape[1]), blocks_of(needs, truth, matrix, labels)
+        )
+        for needs, matrix in given.items()
+        if matrix is not None
     }
     return Tally(truth.shape, sums)
-
-
-def _sums(measures: dict[str, Summed], blocks: Iterable[Any]) -> dict[str, Any]:
-    sums: dict[str, Any] = dict.fromkeys(measures, 0.0)
-    for block in blocks:
-        for name, measure in measures.items():
-            sums[name] = sums[name] + measure.sums(block)
-    return sums
 
 
 def values(asked: Asked, total: Tally) -> dict[str, float]:
@@ -183,12 +174,7 @@ def values(asked: Asked, total: Tally) -> dict[str, float]:
     found: dict[str, float] = {}
     for needs, sums in total.sums.items():
         found |= values_of(asked.measures(needs, n_labels), sums, n_rows)
-    order = [
-        own
-        for name in METRICS
-        for own in ([f"{name[:-1]}{k}" for k in asked.ks] if name.endswith("_at_k") else [name])
-    ]
-    return {name: found[name] for name in order if name in found}
+    return {name: found[name] for name, *_ in asked.rows() if name in found}
 
 
 def _doubt_threshold(S: Any, bounds: np.ndarray) -> None:

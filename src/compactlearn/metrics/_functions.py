@@ -17,17 +17,14 @@ def average_precision(Y_true: Any, scores: Any) -> float:
     averaged over the rows that have a present and an absent label. Of equal scores the higher index
     ranks first.
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         0 and 1; NaN where unknown: such a label is left out of its row's ranking.
     scores : array-like of shape (n_samples, n_labels)
         Finite; higher means more likely.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -44,15 +41,12 @@ def ranking_loss(Y_true: Any, scores: Any) -> float:
 
     Averaged over the rows that have a present and an absent label; 0 is best.
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true, scores
         As in `average_precision`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -70,15 +64,12 @@ def one_error(Y_true: Any, scores: Any) -> float:
     Of the rows that have a present and an absent label. Where several labels share the best score,
     one present label among them is enough.
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true, scores
         As in `average_precision`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -96,15 +87,12 @@ def coverage(Y_true: Any, scores: Any) -> float:
     value -1, as in the MATLAB programs of that line: they add 0 for an empty row and subtract 1
     from the mean.
 
+    It is NaN, with an UndefinedMetricWarning, if no row has a known label.
+
     Parameters
     ----------
     Y_true, scores
         As in `average_precision`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row has a known label.
 
     Examples
     --------
@@ -123,6 +111,8 @@ def precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     Averaged over all rows that have a known label. The division is by k even where a row has fewer
     present labels. Equal scores are ranked lowest index first.
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true : array-like or sparse matrix of shape (n_samples, n_labels)
@@ -134,11 +124,6 @@ def precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
         scores, each of shape (n_samples, at least k). Neither is made dense.
     k : int
         From 1 to the number of labels.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -157,15 +142,12 @@ def ndcg_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
 
     averaged over rows.
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true, scores, k
         As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -185,15 +167,12 @@ def f1_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     labels cannot reach 1. This is the sample average of scikit-learn's `f1_score` for the sets of
     the k best labels, and with k = 5 what Annif calls "F1@5" (averaged over documents).
 
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
     Parameters
     ----------
     Y_true, scores, k
         As in `precision_at_k`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row counts.
 
     Examples
     --------
@@ -215,17 +194,14 @@ def psp_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any) -> float:
     over the same sum for a ranking by w y. Each sum runs over all rows before they are divided;
     a row without present labels adds to neither sum. Equal scores: lowest index first.
 
+    It is NaN, with an UndefinedMetricWarning, if no row has a present label.
+
     Parameters
     ----------
     Y_true, scores, k
         As in `precision_at_k`.
     weights : array-like of shape (n_labels,)
         Above 0; see `inverse_propensities`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row has a present label.
 
     Examples
     --------
@@ -241,15 +217,12 @@ def psndcg_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any) -> float:
     As `psp_at_k`, with w y / log2(rank + 1) in place of w y, and each row's sums divided by the
     unweighted gain of a perfect ranking, sum over t <= min(k, n) of 1 / log2(t + 1).
 
+    It is NaN, with an UndefinedMetricWarning, if no row has a present label.
+
     Parameters
     ----------
     Y_true, scores, k, weights
         As in `psp_at_k`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row has a present label.
 
     Examples
     --------
@@ -265,17 +238,14 @@ def psndcg_at_k(Y_true: Any, scores: Any, k: int = 5, *, weights: Any) -> float:
 def hamming_loss(Y_true: Any, labels: Any) -> float:
     """Share of cells in which truth and prediction differ; 0 is best.
 
+    It is NaN, with an UndefinedMetricWarning, if no cell is known.
+
     Parameters
     ----------
     Y_true : array-like or sparse matrix of shape (n_samples, n_labels)
         0 and 1; NaN where unknown: such a cell is not counted.
     labels : array-like or sparse matrix of shape (n_samples, n_labels)
         Predicted labels, 0 and 1.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no cell is known.
 
     Examples
     --------
@@ -288,15 +258,12 @@ def hamming_loss(Y_true: Any, labels: Any) -> float:
 def subset_accuracy(Y_true: Any, labels: Any) -> float:
     """Share of rows in which every known label is predicted right; 1 is best.
 
+    It is NaN, with an UndefinedMetricWarning, if no row has a known label.
+
     Parameters
     ----------
     Y_true, labels
         As in `hamming_loss`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row has a known label.
 
     Examples
     --------
@@ -311,15 +278,12 @@ def example_f1(Y_true: Any, labels: Any) -> float:
 
     A row without labels for which none is predicted has the value 0.
 
+    It is NaN, with an UndefinedMetricWarning, if no row has a known label.
+
     Parameters
     ----------
     Y_true, labels
         As in `hamming_loss`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no row has a known label.
 
     Examples
     --------
@@ -334,15 +298,12 @@ def micro_f1(Y_true: Any, labels: Any) -> float:
 
     All rows count, empty ones too.
 
+    It is 0, with an UndefinedMetricWarning, if no label is present and none is predicted.
+
     Parameters
     ----------
     Y_true, labels
         As in `hamming_loss`.
-
-    Returns
-    -------
-    float
-        0, with an UndefinedMetricWarning, if no label is present and none is predicted.
 
     Examples
     --------
@@ -360,15 +321,12 @@ def macro_f1(Y_true: Any, labels: Any) -> float:
     A label that no row has and none is predicted to have has the value 0; one of which nothing is
     known is left out.
 
+    It is NaN, with an UndefinedMetricWarning, if nothing is known of any label.
+
     Parameters
     ----------
     Y_true, labels
         As in `hamming_loss`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if nothing is known of any label.
 
     Examples
     --------
@@ -381,10 +339,13 @@ def macro_f1(Y_true: Any, labels: Any) -> float:
 # ---- probabilities ------------------------------------------------------------------------------
 
 
-def log_loss(Y_true: Any, probabilities: Any, *, clip: float = 1e-6) -> float:
+def log_loss(Y_true: Any, probabilities: Any) -> float:
     """Mean over all cells of -log of the probability of the truth; 0 is best.
 
-    This is the mean over the labels of scikit-learn's `log_loss` of each.
+    This is the mean over the labels of scikit-learn's `log_loss` of each. Probabilities are kept
+    1e-6 from 0 and 1, lest one wrong certainty cost without end.
+
+    It is NaN, with an UndefinedMetricWarning, if no cell is known.
 
     Parameters
     ----------
@@ -392,20 +353,13 @@ def log_loss(Y_true: Any, probabilities: Any, *, clip: float = 1e-6) -> float:
         0 and 1; NaN where unknown: such a cell is not counted.
     probabilities : array-like of shape (n_samples, n_labels)
         Of the label being present, as ``predict_proba`` returns them.
-    clip : float
-        Probabilities are kept this far from 0 and 1, lest one wrong certainty cost without end.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no cell is known.
 
     Examples
     --------
     >>> log_loss([[1, 0], [0, 0]], [[0.5, 0.5], [0.5, 0.5]])
     0.693147...
     """
-    return METRICS["log_loss"].function(Y_true, probabilities, clip=clip)
+    return METRICS["log_loss"].function(Y_true, probabilities)
 
 
 def calibration_error(Y_true: Any, probabilities: Any, *, bins: int = 15) -> float:
@@ -415,17 +369,14 @@ def calibration_error(Y_true: Any, probabilities: Any, *, bins: int = 15) -> flo
     labels nearly all pairs are trivial zeros, and it is close to 0 for every model: to judge the
     probabilities of suggested labels use `calibration_error_at_k` or `predicted_calibration_error`.
 
+    It is NaN, with an UndefinedMetricWarning, if no pair is known.
+
     Parameters
     ----------
     Y_true, probabilities
         As in `log_loss`.
     bins : int
         As in `reliability_table`.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no pair is known.
 
     Examples
     --------
@@ -440,16 +391,13 @@ def calibration_error(Y_true: Any, probabilities: Any, *, bins: int = 15) -> flo
 def calibration_error_at_k(Y_true: Any, probabilities: Any, k: int = 5, *, bins: int = 10) -> float:
     """Expected calibration error of the k labels of largest probability; 0 is best.
 
+    It is NaN, with an UndefinedMetricWarning, if no label counts.
+
     Parameters
     ----------
     Y_true, probabilities, k, bins
         As in `reliability_table`, of whose table this is the mean absolute gap, each bin weighted
         by its count.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no label counts.
 
     Examples
     --------
@@ -466,16 +414,13 @@ def predicted_calibration_error(
 ) -> float:
     """Expected calibration error of the labels that are predicted; 0 is best.
 
+    It is NaN, with an UndefinedMetricWarning, if no label is predicted.
+
     Parameters
     ----------
     Y_true, probabilities, threshold, labels, bins
         As in `reliability_table`, of whose table this is the mean absolute gap, each bin weighted
         by its count.
-
-    Returns
-    -------
-    float
-        NaN, with an UndefinedMetricWarning, if no label is predicted.
 
     Examples
     --------

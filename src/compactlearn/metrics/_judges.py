@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from compactlearn.metrics._labels import count_block
-from compactlearn.metrics._measures import Measure, Summed
+from compactlearn.metrics._measures import Measure
 from compactlearn.metrics._ranks import LabelRanks, ranks_of_block
 from compactlearn.metrics._reliability import probability_blocks
 from compactlearn.metrics._scoring import training_options
-from compactlearn.metrics._table import get_metric, get_metric_of_scores
+from compactlearn.metrics._table import get_metric, get_metric_of_scores, sums_of
 from compactlearn.metrics._truth import Truth, read_truth
 
 # Scores ranked together: enough that calls cost little, few enough to stay in the cache.
@@ -139,12 +139,8 @@ class Judges:
         ----------
         labels : Boolean array of shape (n_matrices, n_samples, n_labels)
         """
-        found = np.full((len(labels), len(self.metrics)), np.nan)
-        for row, predicted in zip(found, labels, strict=True) if self.needs_labels else ():
-            counts = count_block(self.truth, predicted != 0)
-            for k, measure in self._measures["labels"].items():
-                row[k] = _value(measure, measure.sums(counts))
-        return found
+        counts = ([count_block(self.truth, one != 0)] for one in labels)
+        return self._of("labels", len(labels), counts)
 
     def of_probabilities(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the metrics that read probabilities, and NaN for the others.
@@ -153,11 +149,15 @@ class Judges:
         ----------
         probabilities : array of shape (n_matrices, n_samples, n_labels)
         """
-        found = np.full((len(probabilities), len(self.metrics)), np.nan)
-        for row, P in zip(found, probabilities, strict=True):
-            blocks = list(probability_blocks(self.truth, P))
-            for k, measure in self._measures["probabilities"].items():
-                row[k] = _value(measure, sum(measure.sums(block) for block in blocks))
+        blocks = (probability_blocks(self.truth, P) for P in probabilities)
+        return self._of("probabilities", len(probabilities), blocks)
+
+    def _of(self, needs: str, count: int, matrices: Iterable[Iterable[Any]]) -> np.ndarray:
+        """Return the metrics of the blocks of rows of each of so many matrices."""
+        found, own = np.full((count, len(self.metrics)), np.nan), self._measures[needs]
+        for row, blocks in zip(found, matrices, strict=True) if own else ():
+            for k, sums in sums_of(own, blocks).items():
+                row[k] = own[k].value(sums) if np.any(sums) else own[k].undefined
         return found
 
 
@@ -183,7 +183,3 @@ class Judge:
     def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
         """Return the metric of each of ``scores`` (C, N, M), or of ``labels`` if it needs those."""
         return self.sign * self._judges(scores, labels)[:, 0]
-
-
-def _value(measure: Summed, sums: Any) -> float:
-    return measure.value(sums) if np.any(sums) else measure.undefined

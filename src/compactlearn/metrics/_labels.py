@@ -17,22 +17,12 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of known cells of a block of rows.
+    """Numbers of known cells of a block of rows."""
 
-    Parameters
-    ----------
-    truth : Truth
-        Truth of the block.
-    hits, predicted : ndarray of int, shape (n_rows,)
-        Cells of each row that are present and predicted, and predicted.
-    by_label : ndarray of int, shape (4, n_labels)
-        Cells of each label that are present and predicted, predicted, present, and known.
-    """
-
-    truth: Truth
-    hits: Array
-    predicted: Array
-    by_label: Array
+    truth: Truth  # of the block
+    hits: Array  # cells of each row that are present and predicted
+    predicted: Array  # cells of each row that are predicted
+    by_label: Array  # (4, n_labels) cells that are present and predicted, predicted, present, known
 
     @property
     def marks(self) -> Array:

@@ -13,14 +13,12 @@ Knowledge and Data Engineering 26(8), 1819-1837, 2014, section 2.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
-from compactlearn.core._warn import warn_user
 from compactlearn.metrics._ranks import LabelRanks
 
 Array = np.ndarray
@@ -45,48 +43,14 @@ MARKED = Rule("a present or a predicted label", KNOWN.holds)
 SUGGESTED = Rule("a suggested label that is known", KNOWN.holds)
 
 
-class Summed(Protocol):
-    """A metric that is computed from sums over blocks of rows."""
-
-    @property
-    def rule(self) -> Rule:
-        """The rows that count."""
-        ...
-
-    @property
-    def undefined(self) -> float:
-        """The value where no row counts."""
-        ...
-
-    def sums(self, block: Any) -> Array:
-        """Return the sums of one block; those of several blocks add."""
-        ...
-
-    def value(self, sums: Array) -> float:
-        """Return the metric of sums that are not all 0."""
-        ...
-
-
 @dataclass(frozen=True)
 class Measure:
-    """A quotient of two sums over rows; for a mean, the second counts them.
-
-    Parameters
-    ----------
-    rule : Rule
-        The rows that count.
-    numerator : callable
-        The value of each row of a block.
-    denominator : callable, optional
-        The weight of each row, 1 where it is not given.
-    undefined : float
-        The value where no row counts.
-    """
+    """A quotient of two sums over rows; for a mean, the second counts them."""
 
     rule: Rule
-    numerator: Callable[[Any], Array]
-    denominator: Callable[[Any], Array] | None = None
-    undefined: float = float("nan")
+    numerator: Callable[[Any], Array]  # the value of each row of a block
+    denominator: Callable[[Any], Array] | None = None  # the weight of each row, by default 1
+    undefined: float = float("nan")  # the value where no row counts
 
     def sums(self, block: Any) -> Array:
         """Return the two sums over the rows of a block that count."""
@@ -97,30 +61,6 @@ class Measure:
     def value(self, sums: Array) -> float:
         """Return the quotient."""
         return float(sums[0] / sums[1])
-
-
-def average(name: str, measure: Summed, blocks: Iterable[Any], n_rows: int) -> float:
-    """Return one metric over all blocks."""
-    sums = sum(measure.sums(block) for block in blocks)
-    return values_of({name: measure}, {name: sums}, n_rows)[name]
-
-
-def values_of(
-    measures: Mapping[str, Summed], sums: Mapping[str, Any], n_rows: int
-) -> dict[str, float]:
-    """Return the values of sums; warn, once for each rule, where no row counts."""
-    counted = {name: bool(np.any(sums[name])) for name in measures}
-    for rule in dict.fromkeys(measures[name].rule for name in measures if not counted[name]):
-        names = [n for n, measure in measures.items() if measure.rule == rule and not counted[n]]
-        warn_user(
-            f"{' and '.join(names)} need a row with {rule.wanted}, and none of the {n_rows} rows "
-            f"has one; the result is {measures[names[0]].undefined}. Evaluate on other rows.",
-            UndefinedMetricWarning,
-        )
-    return {
-        name: measure.value(sums[name]) if counted[name] else measure.undefined
-        for name, measure in measures.items()
-    }
 
 
 # ---- rankings -----------------------------------------------------------------------------------
@@ -137,14 +77,9 @@ def average_precision() -> Measure:
 def ranking_loss() -> Measure:
     def loss(rows: LabelRanks) -> Array:
         n_present, n_known = rows.truth.n_present, rows.truth.n_known
-        # Of the labels at or above a present one, those that are not present themselves. Where
-        # places differ, the numbers of present ones are 1, 2, ..., n and need no sorting.
-        if rows.untied:
-            hits = n_present * (n_present + 1) // 2
-            lost = rows.sum_by_row(rows.highest_first) - hits
-        else:
-            place, hits = rows.ordered(rows.upto)
-            lost = rows.sum_by_row(place - hits)
+        # Of the labels at or above a present one, those that are not present themselves.
+        place, hits = rows.ordered(rows.upto)
+        lost = rows.sum_by_row(place - hits)
         return lost / np.maximum(n_present * (n_known - n_present), 1)
 
     return Measure(RANKABLE, loss)
@@ -181,26 +116,25 @@ def f1(k: int = 5) -> Measure:
 
 def psp(k: int = 5, *, weights: Array) -> Measure:
     """Return the two sums of `psp_at_k`; the common factor 1 / k is left out."""
-
-    def found(rows: LabelRanks) -> Array:
-        return rows.sum_by_row(weights[rows.label] * (rows.lowest_first <= k))
-
-    def best(rows: LabelRanks) -> Array:
-        row, place, weight = _by_weight(rows, weights)
-        return np.bincount(row, weights=weight * (place <= k), minlength=rows.truth.shape[0])
-
-    return Measure(PRESENT, found, best)
+    return _weighted(weights, lambda place: place <= k, lambda rows: 1.0)
 
 
 def psndcg(k: int = 5, *, weights: Array) -> Measure:
+    return _weighted(weights, lambda place: _discounts(place, k), lambda rows: _ideal_gain(rows, k))
+
+
+def _weighted(
+    weights: Array, gain: Callable[[Array], Array], norm: Callable[[LabelRanks], Any]
+) -> Measure:
+    """Return the weighted gains of the present labels, over those of a ranking by weight."""
+
     def found(rows: LabelRanks) -> Array:
-        gains = weights[rows.label] * _discounts(rows.lowest_first, k)
-        return rows.sum_by_row(gains) / _ideal_gain(rows, k)
+        return rows.sum_by_row(weights[rows.label] * gain(rows.lowest_first)) / norm(rows)
 
     def best(rows: LabelRanks) -> Array:
         row, place, weight = _by_weight(rows, weights)
-        gains = weight * _discounts(place, k)
-        return np.bincount(row, weights=gains, minlength=rows.truth.shape[0]) / _ideal_gain(rows, k)
+        gains = np.bincount(row, weights=weight * gain(place), minlength=rows.truth.shape[0])
+        return gains / norm(rows)
 
     return Measure(PRESENT, found, best)
 

@@ -36,32 +36,15 @@ class LabelRanks:
     """Present labels of a block of rows and their ranks, 1 for the best.
 
     Unknown labels have no rank. One entry per present label that has a score, row by row.
-
-    Parameters
-    ----------
-    truth : Truth
-        Truth of the block.
-    row, label : ndarray of int, shape (n_entries,)
-    above : ndarray of int, shape (n_entries,)
-        How many labels score higher.
-    upto : ndarray of int, shape (n_entries,)
-        How many score as high or higher, the label itself included: its worst possible place.
-    lowest_first, highest_first : ndarray of int, shape (n_entries,)
-        Its place if, of equal scores, the lowest or the highest index comes first.
     """
 
-    truth: Truth
+    truth: Truth  # of the block
     row: np.ndarray
     label: np.ndarray
-    above: np.ndarray
-    upto: np.ndarray
-    lowest_first: np.ndarray
-    highest_first: np.ndarray
-
-    @property
-    def untied(self) -> bool:
-        """Whether no present label shares its score."""
-        return bool((self.upto == self.above + 1).all())
+    above: np.ndarray  # how many labels score higher
+    upto: np.ndarray  # its worst place: how many score as high or higher, itself included
+    lowest_first: np.ndarray  # its place if, of equal scores, the lowest index comes first
+    highest_first: np.ndarray  # its place if the highest comes first
 
     def sum_by_row(self, values: np.ndarray) -> np.ndarray:
         """Return the sum of the values of each row's entries."""

@@ -31,6 +31,10 @@ from compactlearn.metrics._truth import Cells, Truth, read_truth
 
 Array = np.ndarray
 
+_CLIP = (
+    1e-6  # probabilities are kept this far from 0 and 1, lest one wrong certainty cost without end
+)
+
 
 @dataclass(frozen=True)
 class ReliabilityTable:
@@ -170,19 +174,6 @@ def reliability_table(
     0.4
     """
     truth = read_truth(Y_true)
-    return reliability_of(truth, probabilities, k=k, threshold=threshold, labels=labels, bins=bins)
-
-
-def reliability_of(
-    truth: Truth,
-    probabilities: Any,
-    *,
-    k: Any = None,
-    threshold: Any = None,
-    labels: Any = None,
-    bins: Any = 10,
-) -> ReliabilityTable:
-    """Return `reliability_table` of a truth that has been read."""
     width = truth.shape[1]
     measure = Reliability(
         check_bins(bins, width),
@@ -234,9 +225,9 @@ def check_probabilities(probabilities: Any, shape: tuple[int, int]) -> Matrix:
 # ---- measures -----------------------------------------------------------------------------------
 
 
-def log_loss(clip: float = 1e-6) -> Measure:
+def log_loss() -> Measure:
     def losses(block: ProbabilityBlock) -> Array:
-        p = np.clip(block.P, clip, 1.0 - clip)
+        p = np.clip(block.P, _CLIP, 1.0 - _CLIP)
         cells = -np.log1p(-p)
         present, unknown = block.truth.present, block.truth.unknown
         at = present.row_numbers(), present.columns
@@ -262,23 +253,12 @@ def calibration_error_at(k: int = 5, bins: int = 10) -> Reliability:
 
 @dataclass(frozen=True)
 class Reliability:
-    """The calibration error of the pairs of a row and a label that meet all conditions.
-
-    Parameters
-    ----------
-    bins : int
-    k : int, optional
-        Among the best k of the row.
-    threshold : number or ndarray of shape (n_labels,), optional
-        Above the threshold of the label.
-    predicted : bool
-        Predicted, where predicted labels are given, which then replace the threshold.
-    """
+    """The calibration error of the pairs of a row and a label that meet all conditions."""
 
     bins: int
-    k: int | None = None
-    threshold: Any = None
-    predicted: bool = False
+    k: int | None = None  # among the best k of the row
+    threshold: Any = None  # above the threshold of the label: a number, or one for each label
+    predicted: bool = False  # predicted, where labels are given, which then replace the threshold
     rule: Rule = SUGGESTED
     undefined: float = float("nan")
 

@@ -77,11 +77,12 @@ def scorer(name: str, **options: Any) -> Scorer:
     """
     metric = get_metric(name)
     allowed = metric.options
+    listed = f"the options {', '.join(allowed)}" if allowed else "no options"
     for option in options:
         if option not in allowed:
             raise TypeError(
-                f"The metric {name!r} takes {_listed(allowed)}, but {option!r} was given; leave it "
-                f"out.{nearest(option, allowed)}"
+                f"The metric {name!r} takes {listed}, but {option!r} was given; leave it out."
+                f"{nearest(option, allowed)}"
             )
     if "weights" in allowed and "weights" not in options:
         raise TypeError(
@@ -155,7 +156,3 @@ def training_options(metric: Metric, train_labels: Any) -> dict[str, Any]:
     if "weights" not in metric.options or train_labels is None:
         return {}
     return {"weights": inverse_propensities(train_labels)}
-
-
-def _listed(names: list[str]) -> str:
-    return f"the options {', '.join(names)}" if names else "no options"

@@ -10,16 +10,24 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal
 
+import numpy as np
 from scipy import sparse
+from sklearn.exceptions import UndefinedMetricWarning
 
 from compactlearn.core._params import nearest
-from compactlearn.metrics import _labels as labels
+from compactlearn.core._warn import warn_user
+from compactlearn.metrics import _labels as of_labels
 from compactlearn.metrics import _measures as measures
 from compactlearn.metrics import _reliability as reliability
 from compactlearn.metrics._checks import CHECKS, check_labels
-from compactlearn.metrics._measures import Summed, average
+from compactlearn.metrics._labels import count
+from compactlearn.metrics._measures import Measure
 from compactlearn.metrics._ranks import ranked_blocks
+from compactlearn.metrics._reliability import probability_blocks
 from compactlearn.metrics._truth import Truth, read_truth
+
+#: What a metric is computed with: sums over a block of rows, which add, and the value of the sums.
+AnyMeasure = Measure | of_labels.MacroF1 | reliability.Reliability
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class Metric:
     needs: Literal["scores", "labels", "probabilities"]
     greater_is_better: bool
     title: str
-    measure: Callable[..., Summed]
+    measure: Callable[..., AnyMeasure]
     fixed: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -66,7 +74,7 @@ class Metric:
         """Return whether the metric is about probabilities of suggested labels only."""
         return self.needs == "probabilities" and bool({"k", "threshold"} & {*self.defaults})
 
-    def measure_for(self, n_labels: int, options: Mapping[str, Any]) -> Summed:
+    def measure_for(self, n_labels: int, options: Mapping[str, Any]) -> AnyMeasure:
         """Return the measure with checked options.
 
         Parameters
@@ -94,21 +102,53 @@ class Metric:
             Those of the metric.
         """
         truth = read_truth(Y_true)
-        measure = self.measure_for(truth.shape[1], options)
-        k = (self.defaults | options).get("k")
-        return average(self.name, measure, self._blocks(truth, given, labels, k), truth.shape[0])
-
-    def _blocks(self, truth: Truth, given: Any, predicted: Any, k: Any) -> Iterable[Any]:
-        if self.needs == "scores":
-            return ranked_blocks(truth, given, k)
-        if self.needs == "labels":
-            return labels.count(truth, check_labels(given, truth.shape))
-        if sparse.issparse(given) and not self.of_suggested:
+        if self.needs == "probabilities" and sparse.issparse(given) and not self.of_suggested:
             raise TypeError(
                 f"{self.name} needs a dense array, since every label of every row has a "
                 "probability; got a sparse matrix. Pass probabilities.toarray()."
             )
-        return reliability.probability_blocks(truth, given, predicted, k)
+        own = {self.name: self.measure_for(truth.shape[1], options)}
+        k = (self.defaults | options).get("k")
+        sums = sums_of(own, blocks_of(self.needs, truth, given, labels, k))
+        return values_of(own, sums, truth.shape[0])[self.name]
+
+
+def blocks_of(
+    needs: str, truth: Truth, given: Any, labels: Any = None, k: Any = None
+) -> Iterable[Any]:
+    """Return blocks of rows as measures read them: `LabelRanks`, `Counts`, `ProbabilityBlock`."""
+    if needs == "scores":
+        return ranked_blocks(truth, given, k)
+    if needs == "labels":
+        return count(truth, check_labels(given, truth.shape))
+    return probability_blocks(truth, given, labels, k)
+
+
+def sums_of(measures: Mapping[Any, AnyMeasure], blocks: Iterable[Any]) -> dict[Any, Any]:
+    """Return the sums of each measure over all blocks."""
+    sums: dict[Any, Any] = dict.fromkeys(measures, 0.0)
+    for block in blocks:
+        for name, measure in measures.items():
+            sums[name] = sums[name] + measure.sums(block)
+    return sums
+
+
+def values_of(
+    measures: Mapping[str, AnyMeasure], sums: Mapping[str, Any], n_rows: int
+) -> dict[str, float]:
+    """Return the values of sums; warn, once for each rule, where no row counts."""
+    counted = {name: bool(np.any(sums[name])) for name in measures}
+    for rule in dict.fromkeys(measures[name].rule for name in measures if not counted[name]):
+        names = [n for n, measure in measures.items() if measure.rule == rule and not counted[n]]
+        warn_user(
+            f"{' and '.join(names)} need a row with {rule.wanted}, and none of the {n_rows} rows "
+            f"has one; the result is {measures[names[0]].undefined}. Evaluate on other rows.",
+            UndefinedMetricWarning,
+        )
+    return {
+        name: measure.value(sums[name]) if counted[name] else measure.undefined
+        for name, measure in measures.items()
+    }
 
 
 # fmt: off
@@ -117,14 +157,14 @@ ROWS: dict[str, Metric] = {
     for metric in (
         Metric("average_precision", "scores", True, "Average precision",
                measures.average_precision),
-        Metric("micro_f1", "labels", True, "Micro-F1", labels.micro_f1),
+        Metric("micro_f1", "labels", True, "Micro-F1", of_labels.micro_f1),
         Metric("ranking_loss", "scores", False, "Ranking loss", measures.ranking_loss),
         Metric("one_error", "scores", False, "One error", measures.one_error),
         Metric("coverage", "scores", False, "Coverage", measures.coverage),
-        Metric("hamming_loss", "labels", False, "Hamming loss", labels.hamming_loss),
-        Metric("subset_accuracy", "labels", True, "Subset accuracy", labels.subset_accuracy),
-        Metric("example_f1", "labels", True, "Example-F1", labels.example_f1),
-        Metric("macro_f1", "labels", True, "Macro-F1", labels.MacroF1),
+        Metric("hamming_loss", "labels", False, "Hamming loss", of_labels.hamming_loss),
+        Metric("subset_accuracy", "labels", True, "Subset accuracy", of_labels.subset_accuracy),
+        Metric("example_f1", "labels", True, "Example-F1", of_labels.example_f1),
+        Metric("macro_f1", "labels", True, "Macro-F1", of_labels.MacroF1),
         Metric("log_loss", "probabilities", False, "Log-loss", reliability.log_loss),
         Metric("calibration_error", "probabilities", False, "Calibration error of all pairs",
                reliability.calibration_error),

@@ -12,22 +12,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from compactlearn.metrics._checks import as_matrix, row_blocks
+from compactlearn.core._compress import compress_rows
+from compactlearn.metrics._checks import as_matrix
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Some cells of a matrix, row by row, in the order of their columns.
+    """Some cells of a matrix, row by row, in the order of their columns."""
 
-    Parameters
-    ----------
-    indptr : ndarray of int64, shape (n_rows + 1,)
-        Row i has the columns ``columns[indptr[i]:indptr[i + 1]]``.
-    columns : ndarray of int64
-    """
-
-    indptr: np.ndarray
-    columns: np.ndarray
+    indptr: np.ndarray  # row i has the columns[indptr[i]:indptr[i + 1]]
+    columns: np.ndarray  # int64
 
     @classmethod
     def of_sparse(cls, matrix: sparse.csr_array, chosen: np.ndarray) -> "Cells":
@@ -71,19 +65,11 @@ class Cells:
 
 @dataclass(frozen=True)
 class Truth:
-    """The present and the unknown cells of a truth.
-
-    Parameters
-    ----------
-    shape : (n_samples, n_labels)
-    present : Cells
-    unknown : Cells or None
-        None where every cell is known, the usual case.
-    """
+    """The present and the unknown cells of a truth."""
 
     shape: tuple[int, int]
     present: Cells
-    unknown: Cells | None
+    unknown: Cells | None  # None where every cell is known, the usual case
 
     @cached_property
     def n_present(self) -> np.ndarray:
@@ -112,44 +98,17 @@ class Truth:
 
 
 def read_truth(Y_true: Any) -> Truth:
-    """Return the cells of a truth of 0, 1 and NaN."""
+    """Return the cells of a truth of 0, 1 and NaN, or the truth itself if it has been read."""
+    if isinstance(Y_true, Truth):
+        return Y_true
     Y = as_matrix(Y_true, "Y_true")
-    present, unknown = _cells_of_sparse(Y) if sparse.issparse(Y) else _cells_of_dense(Y)
-    return Truth(Y.shape, present, unknown if unknown.columns.size else None)
-
-
-def _cells_of_sparse(Y: sparse.csr_array) -> tuple[Cells, Cells]:
-    _check_values(Y.data[Y.data != 0])
-    return Cells.of_sparse(Y, Y.data == 1), Cells.of_sparse(Y, np.isnan(Y.data))
-
-
-def _cells_of_dense(Y: np.ndarray) -> tuple[Cells, Cells]:
-    present, unknown = [], []
-    for block in row_blocks(Y.shape):
-        # Through a boolean: NumPy has a fast path for it, and the copy is one block.
-        rows, columns = np.divmod(np.flatnonzero(Y[block] != 0), Y.shape[1])
-        rows += block.start
-        values = Y[rows, columns]  # NaN is not zero either
-        _check_values(values)
-        one = values == 1
-        present.append((rows[one], columns[one]))
-        unknown.append((rows[~one], columns[~one]))
-    return _joined(present, len(Y)), _joined(unknown, len(Y))
-
-
-def _check_values(values: np.ndarray) -> None:
-    """Raise ValueError for a stored value that is neither 1 nor NaN."""
-    wrong = (values != 1) & ~np.isnan(values)
+    Y = Y if sparse.issparse(Y) else compress_rows(Y)
+    present, unknown = Y.data == 1, np.isnan(Y.data)
+    wrong = ~(present | unknown | (Y.data == 0))
     if wrong.any():
         raise ValueError(
             "Y_true must hold 0 (absent), 1 (present) or NaN (unknown) only, but holds "
-            f"{values[wrong].flat[0]:g}; pass a 0/1 indicator matrix."
+            f"{Y.data[wrong][0]:g}; pass a 0/1 indicator matrix."
         )
-
-
-def _joined(parts: list[tuple[np.ndarray, np.ndarray]], n_rows: int) -> Cells:
-    nothing = np.empty(0, dtype=np.int64)
-    rows = np.concatenate([nothing, *(rows for rows, _ in parts)])
-    columns = np.concatenate([nothing, *(columns for _, columns in parts)])
-    counts = np.bincount(rows, minlength=n_rows)
-    return Cells(np.concatenate([[0], np.cumsum(counts)]), columns)
+    of_unknown = Cells.of_sparse(Y, unknown) if unknown.any() else None
+    return Truth(Y.shape, Cells.of_sparse(Y, present), of_unknown)

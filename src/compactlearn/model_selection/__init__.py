@@ -9,10 +9,7 @@ if TYPE_CHECKING:
     from compactlearn.model_selection._engine import SplitScores
     from compactlearn.model_selection._grid_search import GridSearchMoments
     from compactlearn.model_selection._one_split import scores_on_split
-    from compactlearn.model_selection._splits import (
-        IterativeStratification,
-        IterativeStratifiedShuffleSplit,
-    )
+    from compactlearn.model_selection._splits import IterativeStratification
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
@@ -21,10 +18,7 @@ __getattr__, __dir__ = names_on_demand(
         "_engine": ("SplitScores",),
         "_one_split": ("scores_on_split",),
         "_grid_search": ("GridSearchMoments",),
-        "_splits": (
-            "IterativeStratification",
-            "IterativeStratifiedShuffleSplit",
-        ),
+        "_splits": ("IterativeStratification",),
     },
 )
 
@@ -32,7 +26,6 @@ __all__ = [
     "CMLLClassifierCV",
     "GridSearchMoments",
     "IterativeStratification",
-    "IterativeStratifiedShuffleSplit",
     "SplitScores",
     "scores_on_split",
 ]

@@ -88,7 +88,7 @@ class Group:
         if model.regressor is not None or model.decoder != "linear" or is_corrected(model):
             return False
         # A shared penalty is still "auto" here, which has a different value on each fold.
-        if traits.solved_alone or traits.shares_penalty:
+        if traits.shares_penalty:
             return False
         if not partial:
             return True

@@ -48,7 +48,7 @@ AUTO_SHORTLIST = 1  # those that "auto" tries the logistic decoder with
 # the first split if all would take longer (bench/accuracy/decoder_choice.py).
 AUTO_SECONDS_OF_ALL, AUTO_SECONDS = 10.0, 60.0
 
-DECODERS = ("linear", "learned", "logistic")
+DECODERS = ("linear", "logistic")
 
 
 class CMLLClassifierCV(Search):
@@ -74,7 +74,7 @@ class CMLLClassifierCV(Search):
     completions : sequence of {"none", "variance", "krylov", "random"}, default=("krylov",)
         Kinds of further feature components. With "krylov" the size "auto" is twice that of the
         label space, which is about as good as all the features.
-    decoders : "auto" or sequence of {"linear", "learned", "logistic"}, default="auto"
+    decoders : "auto" or sequence of {"linear", "logistic"}, default="auto"
         Decoders other than "linear" are fitted separately, in the three settings in which the
         linear decoder is best. "auto" is "linear" and, in the best of its settings, "logistic". It
         is tried on all splits if that is estimated to take at most ten seconds with the last fit,

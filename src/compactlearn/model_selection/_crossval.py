@@ -262,16 +262,13 @@ class FoldJudge:
 
     def of_model(self, model: Any, X: Any) -> float:
         """Return the metric of the predictions of a fitted classifier."""
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        labels = None
-        if self.kind == "multilabel":
-            if self.judge.metric.needs == "labels":
-                labels = np.asarray(model.predict(X))[None]
-            return float(self.judge(scores[None], labels)[0])
-        scores = self._of_all_classes(scores, model.classes_)[None]
+        scores, labels = np.asarray(model.decision_function(X), dtype=np.float64), None
+        if self.kind != "multilabel":
+            scores = self._of_all_classes(scores, model.classes_)
         if self.judge.metric.needs == "labels":
-            labels = self._best(scores)
-        return float(self.judge(scores, labels)[0])
+            multilabel = self.kind == "multilabel"
+            labels = np.asarray(model.predict(X))[None] if multilabel else self._best(scores[None])
+        return float(self.judge(scores[None], labels)[0])
 
     def _of_all_classes(self, scores: Array, known: Any) -> Array:
         """A column for every class; those that were not in the training part come last."""

@@ -43,8 +43,7 @@ class GridSearchMoments(Search):
     ----------
     best_estimator_, best_params_, best_score_, best_index_, cv_results_, scorer_, n_splits_, \
 refit_time_, classes_, n_features_in_, feature_names_in_
-        As in ``GridSearchCV``. ``cv_results_`` also counts, for each split, the labels that its
-        training or validation rows have no example of.
+        As in ``GridSearchCV``.
     n_labels_, label_names_, nbytes_, n_parameters_
         As in :class:`CompactClassifier`.
     n_distinct_ : int

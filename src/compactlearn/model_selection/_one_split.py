@@ -23,8 +23,6 @@ from compactlearn.model_selection._candidates import (
 from compactlearn.model_selection._engine import SplitScores, scores_of
 from compactlearn.model_selection._folds import Data, prepare_split
 
-__all__ = ["scores_on_split"]
-
 
 def scores_on_split(
     estimator: CompactClassifier,

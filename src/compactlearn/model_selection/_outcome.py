@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from compactlearn.model_selection._search_data import SearchData
-
 Array = NDArray[np.float64]
 
 
@@ -77,14 +75,8 @@ class Outcome:
         )
 
 
-def results_table(
-    problem: SearchData, candidates: Sequence[Mapping[str, Any]], outcome: Outcome
-) -> dict[str, Any]:
-    """Return ``cv_results_``: one entry per setting, in the columns of scikit-learn's searches.
-
-    For each split there are also the numbers of labels without an example among its training and
-    among its validation rows.
-    """
+def results_table(candidates: Sequence[Mapping[str, Any]], outcome: Outcome) -> dict[str, Any]:
+    """Return ``cv_results_``: one entry per setting, in the columns of scikit-learn's searches."""
     scores, mean, merits = outcome.scores, outcome.means, outcome.merits
     reached = np.maximum(outcome.reached, 1)
     own = np.where(np.isnan(scores), 0.0, scores).sum(axis=1) / reached
@@ -102,8 +94,4 @@ def results_table(
         results[f"split{number}_test_score"] = scores[:, number]
     results["mean_test_score"], results["std_test_score"] = mean, std
     results["rank_test_score"] = rankdata(-merits, method="min").astype(np.int64)
-    for number in range(len(problem.splits)):
-        for present, name in zip(problem.present(number), ("train", "test"), strict=True):
-            absent = int(np.sum(~present))
-            results[f"split{number}_labels_absent_{name}"] = np.full(len(candidates), absent)
     return results

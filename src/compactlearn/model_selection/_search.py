@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from compactlearn.compact._any_classifier import Evaluated
+from compactlearn.compact._any_classifier import RanksScores
 from compactlearn.compact._classifier import CompactClassifier
 from compactlearn.core._available import available_if
 from compactlearn.core._chunked import is_dask, lazy_on_dask
@@ -45,7 +45,7 @@ def _gives_probabilities(search: Search) -> None:
 
 
 class Search(
-    Evaluated,
+    RanksScores,
     Explainable,
     Exportable,
     Storable,
@@ -124,11 +124,10 @@ class Search(
             self._run(problem)
             self.search_time_ = time.perf_counter() - start
             self.classes_, self.n_labels_ = targets.classes, targets.n_labels
-            self.__dict__.pop("label_names_", None)
+            for name in ("label_names_", "best_estimator_", "refit_time_"):
+                self.__dict__.pop(name, None)
             if targets.names is not None:
                 self.label_names_ = targets.names
-            for name in ("best_estimator_", "refit_time_"):
-                self.__dict__.pop(name, None)
             if self.refit:
                 start = time.perf_counter()
                 best = clone(self._template()).set_params(**self._final_params())
@@ -180,7 +179,7 @@ class Search(
         self.best_params_ = dict(candidates[self.best_index_])
         self.best_score_ = float(merits[self.best_index_])
         self.n_distinct_, self.interrupted_ = outcome.n_distinct, outcome.interrupted
-        self.cv_results_ = results_table(problem, candidates, outcome)
+        self.cv_results_ = results_table(candidates, outcome)
 
     def _final_params(self) -> dict[str, Any]:
         """Return the best setting, and parameters that depend on it."""
@@ -236,31 +235,9 @@ class Search(
 
     @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
-        """Return the k best labels of each row and their scores; see ``CompactClassifier``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        k : int
-            How many labels.
-        sparse : bool, default=False
-            Whether to return one CSR matrix.
-        names : bool, default=False
-            Whether to return names of labels in place of their indices.
-        """
         return self._best(X).predict_topk(X, k, sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
-        """Return for each row pairs of a label's name and its score; see ``CompactClassifier``.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        k : int or None, default=None
-            None returns the labels that ``predict`` gives, a number the k best.
-        """
         return self._best(X).predict_labels(X, k)
 
     def compress(

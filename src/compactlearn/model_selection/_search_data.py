@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,6 @@ from compactlearn.model_selection._folds import Data, SummedData
 from compactlearn.scale.dask._source import source_of
 
 Array = NDArray[np.float64]
-
-
-class Searching(Protocol):
-    """Parameters of a search that its data depend on."""
-
-    cv: Any
-    scoring: Any
-    random_state: Any
 
 
 @dataclass(frozen=True)
@@ -50,21 +42,9 @@ class SearchData:
         """Return the numbers of rows, features and labels."""
         return (*self.data.X.shape, self.data.Y.shape[1])
 
-    def present(self, number: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return masks of the labels that the training and the validation rows of a split have."""
-        train, test = self.splits[number]
-        judged = _column_sums(self.data.Y[test]) > 0
-        if isinstance(self.data, SummedData):
-            return self.data.training[number].mean_right > 0, judged
-        return _column_sums(self.data.Y[train]) > 0, judged
-
-
-def _column_sums(Y: Any) -> Array:
-    return np.asarray(Y.sum(axis=0), dtype=np.float64).ravel()
-
 
 def read_rows(
-    search: Searching,
+    search: Any,
     choose_cv: Callable[[Data | None, str], Any],
     X: Any,
     y: Any,
@@ -98,7 +78,7 @@ def read_rows(
 
 
 def sum_rows(
-    search: Searching,
+    search: Any,
     choose_cv: Callable[[Data | None, str], Any],
     X: Any,
     y: Any,
@@ -106,7 +86,7 @@ def sum_rows(
     groups: Any,
     sep: str | None,
 ) -> SearchData:
-    """Return the same of a Dask collection, whose folds are summed on the workers in one pass."""
+    """Do the same for a Dask collection, whose folds are summed on the workers in one pass."""
     owner = f"{type(search).__name__}.fit"
     source = source_of(search, X, y, sample_weight, groups=groups, sep=sep, owner=owner)
     n_rows, kind = source.n_rows, source.labels.kind
@@ -149,7 +129,7 @@ def checked_scorer(scoring: Any) -> Scorer:
 
 
 def _splits(
-    search: Searching,
+    search: Any,
     cv: Any,
     X: Any,
     y: Any,

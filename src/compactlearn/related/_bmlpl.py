@@ -31,7 +31,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Constraint, Integer, Numbers, Real, Seed
@@ -39,12 +38,12 @@ from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._scored import WeightedClassifier
+from compactlearn.related._scored import ProbableClassifier
 
 Array = NDArray[np.float64]
 
 
-class TopicClassifier(WeightedClassifier):
+class TopicClassifier(ProbableClassifier):
     """Bayesian multi-label learning by topics of labels (BMLPL).
 
     Labels are to a row what words are to a document: each of K topics is a distribution over the
@@ -116,6 +115,7 @@ class TopicClassifier(WeightedClassifier):
     ((6, 3), (2, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("topics_", "coef_", "intercept_", "shapes_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": COUNTS,
         "alpha": (Real(0, open_low=True),),
@@ -153,7 +153,7 @@ class TopicClassifier(WeightedClassifier):
         )
         assert K is not None
         prior = Prior(float(self.alpha), float(self.eta))
-        rows = Rows(data.X, Y, np.ones(Y.shape[0]) if data.weights is None else data.weights)
+        rows = TopicRows(data.X, Y)
         rng = seeded(self.random_state)
         topics = rng.dirichlet(np.ones(n_labels), size=K).T + 1.0 / n_labels
         model = begun(rows, topics / topics.sum(axis=0))
@@ -173,26 +173,8 @@ class TopicClassifier(WeightedClassifier):
         self.shapes_, self.n_components_ = model.r, K
         self.objective_path_, self.n_iter_ = np.array(path), len(path) - 1
 
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: topics, weights, intercepts and shapes."""
-        check_is_fitted(self, "topics_")
-        return sum(part.size for part in (self.topics_, self.coef_, self.intercept_, self.shapes_))
-
     def _scored(self, X: Any) -> Array:
         return probabilities(X @ self.coef_ + self.intercept_, self.topics_, self.shapes_)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
-
-        Each label has its own; those of the classes of a vector y sum to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._class_probabilities(self._scores(self._prepare(X)) + self.boundary_)
 
 
 _AT_ONCE = 1 << 20  # entries of present labels times topics in one block
@@ -210,24 +192,28 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Training rows, their labels and weights."""
+class TopicRows:
+    """Training rows and their labels."""
 
     X: Any  # (N, D)
     Y: Any  # (N, M) csr_array of ones
-    weights: Array  # (N,)
+
+    @cached_property
+    def ones(self) -> Array:
+        """Return factors for sums by products: rounding decides where EM goes."""
+        return np.ones(self.X.shape[0])
 
     @cached_property
     def mean(self) -> Array:
-        """Weighted mean of the features."""
-        return weighted_sum(self.X, self.weights) / self.weights.sum()
+        """Mean of the features."""
+        return weighted_sum(self.X, self.ones) / self.X.shape[0]
 
     @cached_property
     def squares(self) -> Array:
         """Sums of squares of the centred features."""
-        X, w = self.X, self.weights
+        X = self.X
         squared = X.multiply(X) if scipy.sparse.issparse(X) else X * X
-        raw = weighted_sum(squared, w) - w.sum() * self.mean**2
+        raw = weighted_sum(squared, self.ones) - X.shape[0] * self.mean**2
         return np.maximum(raw, 0.0)
 
     def times(self, block: Array) -> Array:
@@ -261,14 +247,14 @@ class Model:
         return digamma(self.a) + np.log(self.z)
 
 
-def begun(rows: Rows, T: Array) -> Model:
+def begun(rows: TopicRows, T: Array) -> Model:
     """Every row has as much of each topic; no feature counts yet."""
     N, D, K = rows.X.shape[0], rows.X.shape[1], T.shape[1]
     ones = np.ones((N, K))
     return Model(T, np.zeros((D, K)), np.zeros(K), np.ones(K), ones, ones)
 
 
-def round_of_em(rows: Rows, model: Model, prior: Prior) -> Model:
+def round_of_em(rows: TopicRows, model: Model, prior: Prior) -> Model:
     """Counts, topics, q(u), weights and shapes, one after the other."""
     counts, by_label = expected_counts(rows, model)
     raised = prior.eta - 1.0 + by_label
@@ -281,8 +267,8 @@ def round_of_em(rows: Rows, model: Model, prior: Prior) -> Model:
     return replace(model, r=best_shapes(rows, model))
 
 
-def expected_counts(rows: Rows, model: Model) -> tuple[Array, Array]:
-    """``sum_l E c_nlk`` (N, K), and ``sum_n weight_n E c_nlk`` (M, K).
+def expected_counts(rows: TopicRows, model: Model) -> tuple[Array, Array]:
+    """``sum_l E c_nlk`` (N, K), and ``sum_n E c_nlk`` (M, K).
 
     A count that is at least one, of rate t, has the mean t / (1 - exp(-t)); topics share it in
     proportion to what they have of t.
@@ -292,7 +278,7 @@ def expected_counts(rows: Rows, model: Model) -> tuple[Array, Array]:
     shared = rows.Y.copy()
     shared.data = -1.0 / np.expm1(-np.maximum(t, 1e-300))  # E c / t
     counts = G * (shared @ model.T)
-    return counts, model.T * (shared.T @ (rows.weights[:, None] * G))
+    return counts, model.T * (shared.T @ G)
 
 
 def rates(Y: Any, G: Array, T: Array) -> Array:
@@ -306,26 +292,26 @@ def rates(Y: Any, G: Array, T: Array) -> Array:
     return found
 
 
-def best_weights(rows: Rows, model: Model, prior: Prior) -> tuple[Array, Array]:
-    """Lower ``sum_n weight_n (r_k s_nk + E u_nk exp(-s_nk)) + alpha/2 |w_k|^2`` over w and b.
+def best_weights(rows: TopicRows, model: Model, prior: Prior) -> tuple[Array, Array]:
+    """Lower ``sum_n (r_k s_nk + E u_nk exp(-s_nk)) + alpha/2 |w_k|^2`` over w and b.
 
     One step of Newton's method for every topic, by conjugate gradients, and halved where it is too
     long. The problem is convex in s. Its curvature E u exp(-s), r on average, is replaced by the
     mean of itself and r, so that steps stay finite where the curvature of rows vanishes. With
     centred features, the intercepts are solved separately.
     """
-    u, weight, r = model.mean, rows.weights[:, None], model.r
+    u, r = model.mean, model.r
     b = model.b + rows.mean @ model.w  # the intercepts of centred features
 
     def loss(w: Array, b: Array) -> tuple[Array, Array]:
         s = rows.times(w) + b
         missing = u * np.exp(np.minimum(-s, 500.0))
-        value = np.sum(weight * (r * s + missing), axis=0)
+        value = np.sum(r * s + missing, axis=0)
         return value + prior.alpha / 2 * np.sum(w**2, axis=0), missing
 
     value, missing = loss(model.w, b)
-    slope = weight * (r - missing)
-    curvature = weight * (r + missing) / 2
+    slope = r - missing
+    curvature = (r + missing) / 2
     gradient = rows.times_transposed(slope) + prior.alpha * model.w
     step_w = solved(rows, curvature, prior.alpha, gradient)
     step_b = slope.sum(axis=0) / curvature.sum(axis=0)
@@ -340,10 +326,10 @@ def best_weights(rows: Rows, model: Model, prior: Prior) -> tuple[Array, Array]:
     return w, b - length * step_b - rows.mean @ w
 
 
-def solved(rows: Rows, curvature: Array, alpha: float, right: Array) -> Array:
+def solved(rows: TopicRows, curvature: Array, alpha: float, right: Array) -> Array:
     """``(Xc' diag(curvature_k) Xc + alpha I)^-1 right_k`` of every topic, by a few steps of
     conjugate gradients; as many columns as topics are multiplied at once."""
-    scale = 1.0 / (rows.squares[:, None] * (curvature.sum(axis=0) / rows.weights.sum()) + alpha)
+    scale = 1.0 / (rows.squares[:, None] * (curvature.sum(axis=0) / rows.X.shape[0]) + alpha)
     found, residual = np.zeros_like(right), right.copy()
     ahead = scale * residual
     size = np.sum(residual * ahead, axis=0)
@@ -360,14 +346,14 @@ def solved(rows: Rows, curvature: Array, alpha: float, right: Array) -> Array:
     return found
 
 
-def best_shapes(rows: Rows, model: Model) -> Array:
-    """The maximum over r of ``sum_n weight_n (r (E log u - s) - log Gamma(r)) + log r - r``.
+def best_shapes(rows: TopicRows, model: Model) -> Array:
+    """The maximum over r of ``sum_n (r (E log u - s) - log Gamma(r)) + log r - r``.
 
     It is concave, and the zero of its slope is found by bisection of log r.
     """
     s = rows.X @ model.w + model.b
-    pull = rows.weights @ (model.mean_log - s)
-    count = rows.weights.sum()
+    pull = rows.ones @ (model.mean_log - s)
+    count = rows.X.shape[0]
     low, high = (np.full(model.r.shape, np.log(end)) for end in _SHAPES)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -377,17 +363,16 @@ def best_shapes(rows: Rows, model: Model) -> Array:
     return np.exp((low + high) / 2)
 
 
-def bound(rows: Rows, model: Model, prior: Prior) -> float:
+def bound(rows: TopicRows, model: Model, prior: Prior) -> float:
     """The bound on the log-posterior, up to constants."""
     a, z, r, T = model.a, model.z, model.r, model.T
     u, log_u = model.mean, model.mean_log
     s = rows.X @ model.w + model.b
     t = np.maximum(rates(rows.Y, np.exp(log_u), T), 1e-300)
     present = t + np.log(-np.expm1(-t))  # log(exp(t) - 1)
-    by_entry = np.repeat(rows.weights, np.diff(rows.Y.indptr))
     prior_u = -gammaln(r) - r * s + (r - 1.0) * log_u - u * np.exp(-s)
     entropy = a + np.log(z) + gammaln(a) + (1.0 - a) * digamma(a)
-    found = by_entry @ present + rows.weights @ (prior_u + entropy - u).sum(axis=1)
+    found = present.sum() + rows.ones @ (prior_u + entropy - u).sum(axis=1)
     if prior.eta > 1:
         found += (prior.eta - 1.0) * np.log(T).sum()
     found -= prior.alpha / 2 * np.sum(model.w**2)

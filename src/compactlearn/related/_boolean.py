@@ -23,13 +23,12 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Real, Seed
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.related._scored import WeightedClassifier, predicted_codes, ridge
+from compactlearn.related._scored import ScoredClassifier, predicted_codes, ridge
 
 Array = NDArray[np.float64]
 
@@ -38,7 +37,7 @@ Array = NDArray[np.float64]
 _NEVER = -1e6
 
 
-class BooleanClassifier(WeightedClassifier):
+class BooleanClassifier(ScoredClassifier):
     """Labels as unions of a few label sets, found by Boolean matrix decomposition (MLC-BMaD).
 
     The sets are patterns of labels that occur together, and can be read. A row's score for a label
@@ -100,6 +99,7 @@ class BooleanClassifier(WeightedClassifier):
     (array([0, 0, 1, 1, 1, 0]), (593, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "basis_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "tau": (Real(0, 1, open_low=True),),
@@ -133,12 +133,10 @@ class BooleanClassifier(WeightedClassifier):
     def _learn(self, data: TrainingData) -> None:
         Y = scipy.sparse.csr_array(data.targets.matrix)
         m = label_count(self.n_label_components, Y.shape[1])
-        found = boolean_factors(Y, m, self.tau, data.weights)
+        found = boolean_factors(Y, m, self.tau)
         self.basis_, self.gains_ = found.basis, found.gains
         self.n_components_ = self.basis_.shape[0]
-        coef, self.intercept_ = ridge(
-            data.X, found.usage.toarray(), float(self.alpha), data.weights
-        )
+        coef, self.intercept_ = ridge(data.X, found.usage.toarray(), float(self.alpha))
         self.coef_ = coef.T.copy()
         self._used_above = float(self.threshold) if self.scores == "binary" else None
 
@@ -148,12 +146,6 @@ class BooleanClassifier(WeightedClassifier):
             return largest_of_sets(codes, self.basis_)
         usage = scipy.sparse.csr_array((codes > self._used_above).astype(np.float64))
         return boolean_product(usage, self.basis_).toarray()
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: coefficients, intercepts, places of labels."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.size + self.intercept_.size + self.basis_.nnz)
 
 
 def largest_of_sets(codes: Array, basis: Any) -> Array:
@@ -170,11 +162,11 @@ def largest_of_sets(codes: Array, basis: Any) -> Array:
     return scores
 
 
-_TIE = 1e-9  # gains are sums of weights, equal but for rounding
+_TIE = 1e-9  # shares of rows are equal but for rounding
 
 
 @dataclass(frozen=True)
-class Factors:
+class BooleanFactors:
     """The product, and the gain of each factor."""
 
     usage: scipy.sparse.csr_array  # V (N, m)
@@ -182,23 +174,21 @@ class Factors:
     gains: Array  # (m,), positive
 
 
-def boolean_factors(Y: Any, size: int, tau: float, weights: Array | None = None) -> Factors:
+def boolean_factors(Y: Any, size: int, tau: float) -> BooleanFactors:
     """Return up to ``size`` factors; fewer where no candidate gains anything more.
 
-    A row counts by its weight. Y is a CSR matrix of ones, and nothing here is denser than it, the
-    candidates and the product.
+    Y is a CSR matrix of ones, and nothing here is denser than it, the candidates and the product.
     """
-    candidates = candidate_rows(Y, tau, weights)
+    candidates = candidate_rows(Y, tau)
     lengths = np.diff(candidates.indptr).astype(np.float64)
     n_rows = Y.shape[0]
-    w = np.ones(n_rows) if weights is None else weights
     uncovered, covered = Y.copy(), scipy.sparse.csr_array(Y.shape)
     usage: list[Any] = []
     chosen: list[int] = []
     gains: list[float] = []
     for _ in range(size):
         own = _gains(uncovered, covered, candidates, lengths)
-        totals = np.asarray(own.T @ w).ravel()
+        totals = np.asarray(own.sum(axis=0)).ravel()
         best = int(np.argmax(totals >= totals.max() * (1.0 - _TIE)))
         if totals[best] <= _TIE:
             break
@@ -210,15 +200,14 @@ def boolean_factors(Y: Any, size: int, tau: float, weights: Array | None = None)
         chosen.append(best)
         gains.append(float(totals[best]))
     V = scipy.sparse.hstack(usage, format="csr") if usage else scipy.sparse.csr_array((n_rows, 0))
-    return Factors(
+    return BooleanFactors(
         scipy.sparse.csr_array(V), scipy.sparse.csr_array(candidates[chosen]), np.array(gains)
     )
 
 
-def candidate_rows(Y: Any, tau: float, weights: Array | None = None) -> Any:
+def candidate_rows(Y: Any, tau: float) -> Any:
     """Return (M, M) the labels that at least a share ``tau`` of a label's rows also have."""
-    heavy = Y if weights is None else scipy.sparse.diags_array(weights) @ Y
-    together = scipy.sparse.csr_array(Y.T @ heavy)
+    together = scipy.sparse.csr_array(Y.T @ Y)
     own = together.diagonal()
     shares = together.data / np.repeat(np.where(own > 0, own, 1.0), np.diff(together.indptr))
     together.data = (shares >= tau - _TIE).astype(np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -13,19 +13,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import (
-    Choice,
-    Constraint,
-    Integer,
-    Nothing,
-    Numbers,
-    Real,
-    Seed,
-    Widths,
-)
+from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Real
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import quiet, warn_user
 from compactlearn.crossfit._folds import validation_rows
@@ -33,6 +23,7 @@ from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics._scoring import training_options
 from compactlearn.metrics._table import get_metric, get_metric_of_scores
 from compactlearn.related._networks import (
+    VALIDATED,
     Layers,
     Layout,
     Trainer,
@@ -42,7 +33,7 @@ from compactlearn.related._networks import (
     torch_module,
     train,
 )
-from compactlearn.related._scored import PartlyKnownClassifier
+from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
 
@@ -50,7 +41,7 @@ _ALPHAS = {"code": 0.5, "paper": 10.0}  # measured, see docs/methods/index.md
 _CENTRE = 0.5  # subtracted from the latent sigmoid: codes lie in (-0.5, 0.5)
 
 
-class C2AEClassifier(PartlyKnownClassifier):
+class C2AEClassifier(ScoredClassifier):
     """Canonical correlated autoencoder (C2AE): a deep latent space of features and labels.
 
     Three networks are trained together: Fx takes features and Fe labels to codes in one latent
@@ -138,9 +129,6 @@ class C2AEClassifier(PartlyKnownClassifier):
     label add nothing to Gamma. Fx is trained by Phi alone, as in the program; the program's
     second decoder, which it trains and never uses, is left out.
 
-    Unknown labels (NaN in y, or ``unknown``) take no part in Gamma, and Fe reads the label's
-    frequency in their place; rows with no known label are left out.
-
     A single label, or two classes, would have no pairs to rank. It is learnt as two labels, itself
     and its complement, and its score is (1 + p - q) / 2.
 
@@ -161,24 +149,13 @@ class C2AEClassifier(PartlyKnownClassifier):
     ((2, 6), 5)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("encoder_", "decoder_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": (Integer(1), Real(0, 1, open_low=True)),
-        "feature_hidden": (Widths(),),
-        "label_hidden": (Widths(),),
+        **VALIDATED,
         "mode": (Choice("code", "paper"),),
         "alpha": (Real(0, open_low=True), Nothing()),
         "lam": (Real(0),),
-        "batch_size": (Integer(1),),
-        "max_epochs": (Integer(1),),
-        "learning_rate": (Real(0, open_low=True),),
-        "decay": (Real(0, 1, open_low=True),),
-        "l2": (Real(0),),
-        "validation_fraction": (Real(0, 1, open_high=True),),
-        "patience": (Integer(1), Nothing()),
-        "threshold": (Real(), Numbers()),
-        "device": (Choice("auto", "cpu", "cuda"),),
-        "dtype": (Choice("float32", "float64"),),
-        "random_state": (Seed(),),
     }
 
     def __init__(
@@ -224,34 +201,31 @@ class C2AEClassifier(PartlyKnownClassifier):
 
     # ---- fitting ------------------------------------------------------------------------------
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
         get_metric_of_scores(self.scoring)  # raises ValueError for what is no metric
         self.device_ = choose_device(self.device, "C2AEClassifier")
-        return super()._checked(X, y, sample_weight, **given)
+        return super()._checked(X, y, **given)
 
     def _learn(self, data: TrainingData) -> None:
-        examples = Examples.of(data.X, data.targets.matrix, data.targets.unknown)
+        X, Y = data.X, _with_complement(data.targets.matrix)
         seed = int(seeded(self.random_state).randint(2**31 - 1))
-        self.n_components_ = _latent_size(self.n_components, examples.Y.shape[1])
+        self.n_components_ = _latent_size(self.n_components, Y.shape[1])
         layout = c2ae_layout(
-            *(examples.X.shape[1], examples.Y.shape[1], self.n_components_),
+            *(X.shape[1], Y.shape[1], self.n_components_),
             *(self.feature_hidden, self.label_hidden),
         )
-        n_validation = int(self.validation_fraction * examples.X.shape[0])
-        order = np.random.default_rng([seed, 0]).permutation(examples.X.shape[0])
-        held_out, learnt = validation_rows(examples.X, order, n_validation)
+        n_validation = int(self.validation_fraction * X.shape[0])
+        order = np.random.default_rng([seed, 0]).permutation(X.shape[0])
+        held_out, learnt = validation_rows(X, order, n_validation)
         alpha = _ALPHAS[self.mode] if self.alpha is None else self.alpha
         trainer = Trainer(
+            self,
             layout,
-            initial(layout, np.random.RandomState(seed)).astype(self.dtype),
-            Objective.of(self.mode, float(alpha), float(self.lam), examples.frequencies).value,
-            examples.matrices,
-            batch_size=min(self.batch_size, learnt.size),
-            learning_rate=float(self.learning_rate),
-            decay=float(self.decay),
-            l2=float(self.l2),
-            device=self.device_,
-            owner="C2AEClassifier",
+            initial(layout, np.random.RandomState(seed)),
+            Objective.of(self.mode, float(alpha), float(self.lam)).value,
+            (X, Y),
+            n_rows=learnt.size,
+            decay=self.decay,
         )
         found = train(
             trainer,
@@ -259,7 +233,7 @@ class C2AEClassifier(PartlyKnownClassifier):
             seed,
             max_epochs=self.max_epochs,
             patience=self.patience,
-            score=self._validation(layout, examples, learnt, held_out) if held_out.size else None,
+            score=self._validation(layout, X, Y, learnt, held_out) if held_out.size else None,
         )
         self._keep(layout, found.flat)
         self.n_epochs_, self.best_epoch_ = len(found.losses), found.best_epoch
@@ -279,18 +253,16 @@ class C2AEClassifier(PartlyKnownClassifier):
         )
 
     def _validation(
-        self, layout: Layout, examples: Examples, learnt: Any, held_out: Any
+        self, layout: Layout, X: Any, Y: Any, learnt: Any, held_out: Any
     ) -> Callable[[NDArray[Any]], float | None]:
         """Return the metric of held-out rows as a function of the parameters; more is better."""
-        own = examples.take(held_out)
-        X = drop_unseen_features(examples.X[learnt], own.X)
-        known = own.Y if own.unknown is None else own.Y + own.unknown * np.nan
+        X_new, Y_new = drop_unseen_features(X[learnt], X[held_out]), Y[held_out]
         metric = get_metric(self.scoring)
-        options = training_options(metric, examples.Y[learnt])
+        options = training_options(metric, Y[learnt])
 
         def score(flat: NDArray[Any]) -> float | None:
             self._keep(layout, flat)
-            answer, truth = self._answers(X), known
+            answer, truth = self._answers(X_new), Y_new
             if not np.isfinite(answer).all():
                 return None
             if metric.needs == "labels":
@@ -307,12 +279,6 @@ class C2AEClassifier(PartlyKnownClassifier):
         if kind == "multiclass":
             return np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
         return scores > (self.boundary_ if kind == "binary" else self.threshold_)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: those of Fx and Fd."""
-        check_is_fitted(self, "encoder_")
-        return sum(W.size + b.size for W, b in (*self.encoder_, *self.decoder_))
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -368,48 +334,6 @@ def initial(layout: Layout, rng: np.random.RandomState) -> Array:
     return np.concatenate(parts)
 
 
-@dataclass(frozen=True, eq=False)
-class Examples:
-    """Features, labels, and which labels are not known."""
-
-    X: Any
-    Y: Any  # csr_array of ones
-    unknown: Any = None  # csr_array of ones, or None if all are known
-    frequencies: Array | None = None  # of labels; Fe reads them in place of unknown ones
-
-    @property
-    def matrices(self) -> tuple[Any, ...]:
-        return (self.X, self.Y) if self.unknown is None else (self.X, self.Y, self.unknown)
-
-    def take(self, rows: NDArray[np.intp]) -> Examples:
-        """Return some of the rows."""
-        unknown = None if self.unknown is None else self.unknown[rows]
-        return replace(self, X=self.X[rows], Y=self.Y[rows], unknown=unknown)
-
-    @classmethod
-    def of(cls, X: Any, Y: Any, unknown: Any) -> Examples:
-        """Return rows with a known label, and two columns where there is one label."""
-        if unknown is None:
-            return cls(X, _with_complement(Y))
-        rows = np.flatnonzero(np.diff(unknown.indptr) < Y.shape[1])
-        if not rows.size:
-            raise ValueError(
-                "Every label of every row is unknown, so there is nothing to learn from; pass rows "
-                "with known labels."
-            )
-        X, Y, unknown = X[rows], Y[rows], unknown[rows]
-        if Y.shape[1] == 1:  # the rows that are left are known
-            return cls(X, _with_complement(Y))
-        n_known = Y.shape[0] - unknown.sum(axis=0)
-        never = int((n_known == 0).sum())
-        if never:
-            warn_user(
-                f"{never} of the {Y.shape[1]} labels are unknown in every row: nothing is learnt "
-                "about them. Leave out such columns."
-            )
-        return cls(X, Y, unknown, np.asarray(Y.sum(axis=0) / np.maximum(n_known, 1.0)))
-
-
 def _with_complement(Y: Any) -> Any:
     """Return labels; a single one after its complement, so that there are pairs to rank."""
     if Y.shape[1] > 1:
@@ -425,31 +349,26 @@ class Objective:
     lam: float
     weight: float  # of Gamma
     rate: float  # in the exponent
-    frequencies: Array | None = None
 
     @classmethod
-    def of(cls, mode: str, alpha: float, lam: float, frequencies: Array | None = None) -> Objective:
+    def of(cls, mode: str, alpha: float, lam: float) -> Objective:
         """Return the objective of a mode.
 
         The program divides by alpha, has a factor 5 in the exponent, and leaves it out of the
         chain rule, which comes to the same as dividing the loss by it.
         """
         if mode == "code":
-            return cls(lam, 1.0 / (5.0 * alpha), 5.0, frequencies)
-        return cls(lam, alpha, 1.0, frequencies)
+            return cls(lam, 1.0 / (5.0 * alpha), 5.0)
+        return cls(lam, alpha, 1.0)
 
-    def value(self, networks: Sequence[Layers], X: Any, Y: Any, unknown: Any = None) -> Any:
-        """Return the objective of a batch; Fe reads labels with unknown ones filled."""
+    def value(self, networks: Sequence[Layers], X: Any, Y: Any) -> Any:
+        """Return the objective of a batch."""
         torch = torch_module("C2AEClassifier")
         fx, fe, fd = networks
-        known, given = None, Y
-        if unknown is not None:
-            filling = torch.from_numpy(self.frequencies).to(Y.device, Y.dtype)
-            known, given = 1.0 - unknown, Y + unknown * filling
         A = torch.sigmoid(rectified_tensor(torch, fx, X)) - _CENTRE
-        E = torch.sigmoid(rectified_tensor(torch, fe, given)) - _CENTRE
+        E = torch.sigmoid(rectified_tensor(torch, fe, Y)) - _CENTRE
         P = torch.sigmoid(rectified_tensor(torch, fd, E))
-        return alignment(A, E, self.lam) + self.weight * label_loss(P, Y, known, self.rate)
+        return alignment(A, E, self.lam) + self.weight * label_loss(P, Y, self.rate)
 
 
 def alignment(A: Any, E: Any, lam: float) -> Any:
@@ -462,12 +381,12 @@ def alignment(A: Any, E: Any, lam: float) -> Any:
     return loss
 
 
-def label_loss(P: Any, Y: Any, known: Any, rate: float) -> Any:
-    """Return Gamma; rows without a known present, or a known absent, label add nothing.
+def label_loss(P: Any, Y: Any, rate: float) -> Any:
+    """Return Gamma; rows without a present, or without an absent, label add nothing.
 
     The double sum over pairs is a product of two sums, so that it costs O(M).
     """
-    absent = (1.0 if known is None else known) - Y
+    absent = 1.0 - Y
     up = ((-rate * P).exp() * Y).sum(dim=1)
     down = ((rate * P).exp() * absent).sum(dim=1)
     pairs = (Y.sum(dim=1) * absent.sum(dim=1)).clamp(min=1.0)

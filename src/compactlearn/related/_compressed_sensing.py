@@ -3,30 +3,28 @@
 z = A y,   zhat(x) by ridge regression,   yhat(x) = the k-sparse y whose A y is near zhat(x)
 
 y (M,) labels of a row, A (m, M) random, z (m,) its codes. If no row has more than k labels,
-m of the order k log M measurements are enough to recover them, by orthogonal matching pursuit or
-CoSaMP. Many rows are recovered together; each has a support of its own.
+m of the order k log M measurements are enough to recover them, by orthogonal matching pursuit. Many
+rows are recovered together; each has a support of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.related._scored import WeightedClassifier, predicted_codes, ridge
+from compactlearn.related._scored import ScoredClassifier, predicted_codes, ridge
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 
-class CompressedSensingClassifier(WeightedClassifier):
+class CompressedSensingClassifier(ScoredClassifier):
     """Labels as a sparse vector that is recovered from a few predicted measurements (CS).
 
     Encoding needs no training at all. Decoding is a search for every row, so predicting is slow,
@@ -37,11 +35,6 @@ class CompressedSensingClassifier(WeightedClassifier):
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m, the number of measurements. A float is a ratio of M; "auto" is
         min(M, max(16, ceil(M / 2)), 500).
-    measurement : {"hadamard", "gaussian"}, default="hadamard"
-        A: different columns of a Hadamard matrix, drawn at random, with entries -1 and +1; or
-        normal numbers.
-    recovery : {"omp", "cosamp"}, default="omp"
-        Orthogonal matching pursuit, or CoSaMP with k rounds.
     sparsity : int, "mean" or "max", default="max"
         k, the number of labels that a row is assumed to have: a number, or the mean (rounded up)
         or largest number of labels of a training row. No more than m count.
@@ -55,7 +48,7 @@ class CompressedSensingClassifier(WeightedClassifier):
     Attributes
     ----------
     measurements_ : ndarray of shape (n_components_, n_labels)
-        A.
+        A: different columns of a Hadamard matrix, drawn at random, with entries -1 and +1.
     coef_ : ndarray of shape (n_components_, n_features)
     intercept_ : ndarray of shape (n_components_,)
         Of the ridge regression.
@@ -69,9 +62,9 @@ class CompressedSensingClassifier(WeightedClassifier):
 
     Notes
     -----
-    The program of the authors of PLST (an early version of mlc_lsdr) is ``recovery="cosamp",
-    alpha=0.1`` with a penalised intercept; as here it keeps 0/1 labels, lets the constant column of
-    the Hadamard matrix be drawn, and makes k rounds of CoSaMP.
+    Labels are recovered by orthogonal matching pursuit (OMP). The program of the authors of PLST
+    (an early version of mlc_lsdr) has CoSaMP, ``alpha=0.1`` and a penalised intercept; as here it
+    keeps 0/1 labels, and lets the constant column of the Hadamard matrix be drawn.
 
     OMP finds every label set of at most k labels from its true measurements if the coherence of A,
     the largest cosine between two of its columns, is below 1 / (2k - 1) (Tropp 2004).
@@ -80,9 +73,6 @@ class CompressedSensingClassifier(WeightedClassifier):
     ----------
     D. Hsu, S. M. Kakade, J. Langford, T. Zhang. Multi-label prediction via compressed sensing.
     Advances in Neural Information Processing Systems 22, 772-780, 2009.
-
-    D. Needell, J. A. Tropp. CoSaMP: iterative signal recovery from incomplete and inaccurate
-    samples. Applied and Computational Harmonic Analysis 26(3), 301-321, 2009.
 
     Examples
     --------
@@ -94,10 +84,9 @@ class CompressedSensingClassifier(WeightedClassifier):
     (3, (593, 6))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "measurements_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
-        "measurement": (Choice("hadamard", "gaussian"),),
-        "recovery": (Choice("omp", "cosamp"),),
         "sparsity": (Integer(1), Choice("mean", "max")),
         "alpha": (Real(0),),
         "threshold": (Real(),),
@@ -108,16 +97,12 @@ class CompressedSensingClassifier(WeightedClassifier):
         self,
         n_label_components: int | float | str = "auto",
         *,
-        measurement: str = "hadamard",
-        recovery: str = "omp",
         sparsity: int | str = "max",
         alpha: float = 1.0,
         threshold: float = 0.5,
         random_state: Any = None,
     ) -> None:
         self.n_label_components = n_label_components
-        self.measurement = measurement
-        self.recovery = recovery
         self.sparsity = sparsity
         self.alpha = alpha
         self.threshold = threshold
@@ -126,11 +111,9 @@ class CompressedSensingClassifier(WeightedClassifier):
     def _learn(self, data: TrainingData) -> None:
         Y = data.targets.matrix
         m, rng = label_count(self.n_label_components, Y.shape[1]), seeded(self.random_state)
-        gaussian = self.measurement == "gaussian"
-        A = rng.standard_normal((m, Y.shape[1])) if gaussian else hadamard_rows(Y.shape[1], m, rng)
-        coef, self.intercept_ = ridge(data.X, Y @ A.T, float(self.alpha), data.weights)
+        A = hadamard_rows(Y.shape[1], m, rng)
+        coef, self.intercept_ = ridge(data.X, Y @ A.T, float(self.alpha))
         self.coef_, self.measurements_, self.n_components_ = coef.T.copy(), A, m
-        self._recovery = self.recovery  # as fitted: parameters may change afterwards
         self.sparsity_ = min(self._labels_of_a_row(data), m)
 
     def _labels_of_a_row(self, data: TrainingData) -> int:
@@ -139,18 +122,12 @@ class CompressedSensingClassifier(WeightedClassifier):
         counts = np.diff(data.targets.matrix.indptr)
         if self.sparsity == "max":
             return max(1, int(counts.max()))
-        mean = np.average(counts, weights=data.weights)
+        mean = np.mean(counts)
         return max(1, int(np.ceil(mean * (1.0 - 1e-12))))
 
     def _scored(self, X: Any) -> Array:
         codes = predicted_codes(X, self.coef_, self.intercept_)
-        return recovered(self.measurements_, codes, self.sparsity_, self._recovery)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: coefficients, intercepts and measurements."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.size + self.intercept_.size + self.measurements_.size)
+        return recovered(self.measurements_, codes, self.sparsity_)
 
 
 def hadamard_rows(n_labels: int, count: int, rng: np.random.RandomState) -> Array:
@@ -174,14 +151,13 @@ _FOUND = 1e-10  # residuals this short, relative to the row, are zero
 _CELLS = 1 << 22  # entries of the measured columns of supports in one block
 
 
-def recovered(A: Array, Z: Array, k: int, way: str) -> Array:
-    """Return rows (n, M) with at most k entries, by "omp" or "cosamp", from measurements (n, m)."""
-    solve: Callable[[Array, Array, int], Array] = omp if way == "omp" else cosamp
+def recovered(A: Array, Z: Array, k: int) -> Array:
+    """Return rows (n, M) with at most k entries, by pursuit, from measurements (n, m)."""
     k = min(k, *A.shape)
     Y = np.zeros((Z.shape[0], A.shape[1]))
     step = max(1, _CELLS // (3 * k * A.shape[0] + A.shape[1]))
     for start in range(0, Z.shape[0], step):
-        Y[start : start + step] = solve(A, Z[start : start + step], k)
+        Y[start : start + step] = omp(A, Z[start : start + step], k)
     return Y
 
 
@@ -205,7 +181,7 @@ def omp(A: Array, Z: Array, k: int) -> Array:
         best[rows, 0] = fit.argmax(axis=1)
         support = np.hstack([support, best])
         own = support[rows]
-        weights = _least_squares(A, Z[rows], own, np.ones(own.shape, dtype=bool))
+        weights = _least_squares(A, Z[rows], own)
         Y[rows] = 0.0
         Y[rows[:, None], own] = weights
         rest[rows] = Z[rows] - Y[rows] @ A.T
@@ -215,40 +191,9 @@ def omp(A: Array, Z: Array, k: int) -> Array:
     return Y
 
 
-def cosamp(A: Array, Z: Array, k: int) -> Array:
-    """CoSaMP: k times, the 2k columns that go best with what is left join those in use, least
-    squares on all of them, and the k largest entries stay.
-
-    >>> A = np.array([[1.0, 1.0], [1.0, -1.0]])
-    >>> cosamp(A, np.array([[2.0, 2.0]]), 1)
-    array([[2., 0.]])
-    """
-    n, n_labels = Z.shape[0], A.shape[1]
-    unit, width = _unit_columns(A), min(2 * k, n_labels)
-    Y, rest = np.zeros((n, n_labels)), Z.copy()
-    for _ in range(k):
-        joined = Y != 0
-        np.put_along_axis(joined, _largest(rest @ unit, width), True, axis=1)
-        counts = joined.sum(axis=1)
-        support = np.argsort(~joined, axis=1, kind="stable")[:, : counts.max(initial=1)]
-        used = np.arange(support.shape[1]) < counts[:, None]
-        weights = _least_squares(A, Z, support, used)
-        kept = _largest(weights, min(k, support.shape[1]))
-        Y = np.zeros((n, n_labels))
-        places = np.take_along_axis(support, kept, axis=1)
-        np.put_along_axis(Y, places, np.take_along_axis(weights, kept, axis=1), axis=1)
-        rest = Z - Y @ A.T
-    return Y
-
-
 def _unit_columns(A: Array) -> Array:
     lengths = np.linalg.norm(A, axis=0)
     return A / np.where(lengths > 0, lengths, 1.0)
-
-
-def _largest(values: Array, count: int) -> Places:
-    """Return the places (n, count) of the entries of largest magnitude; of equal ones the first."""
-    return np.argsort(-_graded(values), axis=1, kind="stable")[:, :count]
 
 
 def _graded(values: Array) -> Array:
@@ -261,13 +206,10 @@ def _graded(values: Array) -> Array:
     return np.round(sizes / np.where(largest > 0, largest, 1.0), 9)
 
 
-def _least_squares(A: Array, Z: Array, support: Places, used: NDArray[np.bool_]) -> Array:
-    """Return coefficients (n, s) of least squares and of least norm; 0 where not used."""
-    columns = A.T[support] * used[:, :, None]  # (n, s, m)
+def _least_squares(A: Array, Z: Array, support: Places) -> Array:
+    """Return coefficients (n, s) of least squares and of least norm."""
+    columns = A.T[support]  # (n, s, m)
     gram, cross = columns @ columns.transpose(0, 2, 1), columns @ Z[:, :, None]
-    largest = np.einsum("nss->ns", gram).max(axis=1)
-    places = np.arange(support.shape[1])
-    gram[:, places, places] += ~used * largest[:, None]
     sound = _sound(gram) & (support.shape[1] <= A.shape[0])
     found = np.empty(cross.shape)
     found[sound] = np.linalg.solve(gram[sound], cross[sound])

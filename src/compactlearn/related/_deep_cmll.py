@@ -22,19 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import (
-    Choice,
-    Constraint,
-    Integer,
-    Nothing,
-    Numbers,
-    Real,
-    Seed,
-    Widths,
-)
+from compactlearn.core._params import Choice, Constraint, Real
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import quiet
 from compactlearn.crossfit._folds import validation_rows
@@ -47,6 +37,7 @@ from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.metrics import average_precision
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.related._networks import (
+    VALIDATED,
     Layers,
     Layout,
     Trainer,
@@ -157,23 +148,19 @@ class DeepCMLLClassifier(ScoredClassifier):
     True
     """
 
+    _kept: ClassVar[tuple[str, ...]] = (
+        "projection_",
+        "layers_",
+        "coef_",
+        "intercept_",
+        "decoder_",
+        "offset_",
+    )
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "beta": (Real(0), Choice("auto")),
         "alpha": (Real(0),),
-        "feature_hidden": (Widths(),),
-        "label_hidden": (Widths(),),
-        "batch_size": (Integer(1),),
-        "max_epochs": (Integer(1),),
-        "learning_rate": (Real(0, open_low=True),),
-        "decay": (Real(0, 1, open_low=True),),
-        "l2": (Real(0),),
-        "validation_fraction": (Real(0, 1, open_high=True),),
-        "patience": (Integer(1), Nothing()),
-        "threshold": (Real(), Numbers()),
-        "device": (Choice("auto", "cpu", "cuda"),),
-        "dtype": (Choice("float32", "float64"),),
-        "random_state": (Seed(),),
+        **VALIDATED,
     }
 
     def __init__(
@@ -233,16 +220,13 @@ class DeepCMLLClassifier(ScoredClassifier):
         layout = residual_layout(start, self.feature_hidden, self.label_hidden)
         first = residual_first(layout, np.random.default_rng([seed, 2])).astype(self.dtype)
         trainer = Trainer(
+            self,
             layout,
             first,
             DeepObjective(start, self.device_, self.dtype).value,
             (X, Y),
-            batch_size=min(self.batch_size, X.shape[0]),
-            learning_rate=float(self.learning_rate),
-            decay=float(self.decay),
-            l2=float(self.l2),
-            device=self.device_,
-            owner="DeepCMLLClassifier",
+            n_rows=X.shape[0],
+            decay=self.decay,
         )
         before = encoded(start, layout, first, X, Y)
 
@@ -300,14 +284,6 @@ class DeepCMLLClassifier(ScoredClassifier):
         self.n_feature_components_, self.n_label_components_ = start.sizes
 
     # ---- predicting ---------------------------------------------------------------------------
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: projection, network, ridge and decoder."""
-        check_is_fitted(self, "coef_")
-        layers = [part for layer in self.layers_ for part in layer]
-        parts = (self.projection_, self.coef_, self.intercept_, self.decoder_, self.offset_)
-        return sum(part.size for part in (*layers, *parts))
 
     def _encoded(self, X: Any) -> Array:
         return X @ self.projection_ - self._shift + rectified(self.layers_, X)

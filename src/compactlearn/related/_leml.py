@@ -1,12 +1,11 @@
 """LEML: a linear model of all labels whose matrix of coefficients has a low rank.
 
-minimise  sum_ij w_i l(y_ij, z_ij) + alpha/2 (||P||^2 + ||W||^2),    Z = X P W + 1 b'
+minimise  1/2 sum_ij (y_ij - z_ij)^2 + alpha/2 (||P||^2 + ||W||^2),    Z = X P W + 1 b'
 
-over the labels that are known; X (N, D) features, Y (N, M) labels, w weights of rows, P (D, k),
-W (k, M), b (M,) free. l is (y - z)^2 / 2, or log(1 + e^z) - y z. For squares P, and W with b, are
-found exactly in turn. Every step lowers the objective or leaves it as it is.
+over the labels that are known; X (N, D) features, Y (N, M) labels, P (D, k), W (k, M), b (M,) free.
+P, and W with b, are found exactly in turn. Every step lowers the objective or leaves it as it is.
 
-With squares and no label unknown the intercept is gone once both sides are centred. The step of P
+With no label unknown the intercept is gone once both sides are centred. The step of P
 is Xc'Xc P WW' + alpha P = Xc'Yc W', which the eigenvectors of WW' and of the smaller of Xc'Xc and
 XcXc' turn into one division; where both are large, conjugate gradients solve it by products.
 """
@@ -15,21 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.optimize
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._available import available_if
-from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
+from compactlearn.core._params import Constraint, Integer, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.core._warn import warn_user
-from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs
@@ -41,26 +36,16 @@ from compactlearn.related._scored import FactoredClassifier
 Array = NDArray[np.float64]
 
 
-def _has_probabilities(classifier: LEML) -> bool:
-    loss = vars(classifier).get("_loss", classifier.loss)
-    if loss != "logistic":
-        raise AttributeError(
-            "predict_proba is the sigmoid of the scores of the logistic loss, and loss is "
-            f"{loss!r}; use decision_function, or fit with loss='logistic'."
-        )
-    return True
-
-
 class LEML(FactoredClassifier):
     """Low-rank empirical risk minimisation for multi-label learning.
 
     Scores are ``X P W + b`` with thin P (D, k) and W (k, M), found together:
 
-        minimise  sum over known labels of loss(y, score) + alpha/2 (||P||^2 + ||W||^2).
+        minimise  1/2 sum over known labels of (y - score)^2 + alpha/2 (||P||^2 + ||W||^2).
 
     Labels may be unknown (NaN): they are left out of the sum, for which the method is known. It
-    suits many labels that go together; with no label unknown and the squared loss, reduced-rank
-    ridge regression (:class:`CPLST` with a shared penalty) is close to it and has a closed form.
+    suits many labels that go together; with no label unknown, reduced-rank ridge regression
+    (:class:`CPLST` with a shared penalty) is close to it and has a closed form.
 
     Parameters
     ----------
@@ -68,14 +53,12 @@ class LEML(FactoredClassifier):
         k. A float is a ratio of M; "auto" is min(M, max(16, ceil(M / 2)), 500).
     alpha : float > 0, default=1.0
         The penalty. With k large enough both norms together are twice the nuclear norm of PW.
-    loss : {"squared", "logistic"}, default="squared"
-        ``(y - score)^2 / 2``, or ``log(1 + exp(score)) - y score``, which has probabilities.
     max_iter : int, default=100
-        Rounds of a step of P and a step of W; for the logistic loss of 30 steps of L-BFGS.
+        Rounds of a step of P and a step of W.
     tol : float, default=1e-5
         Stop when a round lowers the objective by less than this, relative to it.
     threshold : float or array-like of shape (n_labels,), default=0.5
-        A label is predicted where its score, or its probability, is strictly above.
+        A label is predicted where its score is strictly above.
     random_state : int, RandomState, Generator or None, default=None
         Draws the W that is begun with.
 
@@ -90,23 +73,17 @@ class LEML(FactoredClassifier):
         The objective after each round; it never rises.
     objective_ : float
     n_iter_, n_label_components_ : int
-    threshold_ : float or ndarray, in the units of ``decision_function``
-    classes_ : ndarray; ``arange(n_labels)`` for a label matrix, names where labels had such
-    n_labels_ : int
-    label_names_ : list of str, where Y was a frame (its columns) or a list of names (sorted)
-    nbytes_ : int
-        Bytes of all arrays that the model is saved with, each counted once.
-    n_parameters_ : int
-        Number of parameters kept to predict.
+    threshold_, classes_, n_labels_, label_names_, n_parameters_, nbytes_
+        As in :class:`CompactClassifier`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
-    With squares and all labels known, X and Y stay as they are and nothing of shape (N, M) is
-    formed; the step of P is exact where the smaller of N and D is at most 4,000, and elsewhere by
-    conjugate gradients. The logistic loss, and unknown labels, need a dense (N, M) matrix. The
-    authors' program has no intercept; here it is free. It stops after 10 rounds, of conjugate
-    gradients within; MLC_toolbox calls it with ``alpha=1`` and k = M / 2.
+    With all labels known, X and Y stay as they are and nothing of shape (N, M) is formed; the step
+    of P is exact where the smaller of N and D is at most 4,000, and elsewhere by conjugate
+    gradients. Unknown labels need a dense (N, M) matrix. The authors' losses other than squares are
+    left out. Their program has no intercept; here it is free. It stops after 10 rounds, of
+    conjugate gradients within; MLC_toolbox calls it with ``alpha=1`` and k = M / 2.
 
     References
     ----------
@@ -128,7 +105,6 @@ class LEML(FactoredClassifier):
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "alpha": (Real(0, open_low=True),),
-        "loss": (Choice("squared", "logistic"),),
         "max_iter": (Integer(1),),
         "tol": (Real(0),),
         "threshold": (Real(), Numbers()),
@@ -140,7 +116,6 @@ class LEML(FactoredClassifier):
         n_label_components: int | float | str = "auto",
         *,
         alpha: float = 1.0,
-        loss: str = "squared",
         max_iter: int = 100,
         tol: float = 1e-5,
         threshold: Any = 0.5,
@@ -148,61 +123,21 @@ class LEML(FactoredClassifier):
     ) -> None:
         self.n_label_components = n_label_components
         self.alpha = alpha
-        self.loss = loss
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        unknown: Any = None,
-        sep: str | None = None,
-    ) -> Self:
-        """Find both matrices.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1, or NaN where unknown; a
-            vector is read as one class per row.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight two counts as that row twice.
-        unknown : boolean array-like or sparse matrix of shape (n_samples, n_labels), optional
-            True where a label is not known, in place of NaN.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
-        """
-        return self._fitted(X, y, sample_weight, sep=sep, unknown=unknown)
-
-    def _level(self, labels: LabelSpace) -> float | Array:
-        threshold = super()._level(labels)
-        if self.loss == "squared":
-            return threshold
-        if not np.all((np.asarray(threshold) > 0) & (np.asarray(threshold) < 1)):
-            raise ValueError(
-                "With loss='logistic' a threshold is a probability strictly between 0 and 1, and "
-                f"{threshold} was given; choose another."
-            )
-        found = logit(threshold)
-        return found if np.ndim(found) else float(found)
-
     def _learn(self, data: TrainingData) -> None:
-        rows = Rows.of(data)
-        self._loss = self.loss  # as fitted: parameters may change afterwards
-        k = label_count(self.n_label_components, rows.Y.shape[1])
-        alpha = float(self.alpha)
-        if self.loss == "logistic":
-            kind: Any = LogisticSteps
-        else:
-            kind = SquaredSteps if rows.unknown is None else PartlySquaredSteps
-        steps = kind(rows, alpha)
-        found = first_factors(rows, k, seeded(self.random_state))
+        X, Y = data.X.astype(np.float64, copy=False), data.targets.matrix.astype(np.float64)
+        unknown = data.targets.unknown
+        k, alpha = label_count(self.n_label_components, Y.shape[1]), float(self.alpha)
+        steps: SquaredSteps | PartlySquaredSteps = (
+            SquaredSteps(X, Y, alpha)
+            if unknown is None
+            else PartlySquaredSteps(X, Y, unknown, alpha)
+        )
+        found = first_factors(X, Y, k, seeded(self.random_state))
         path = [steps.objective(found)]
         settled = False
         while not settled and len(path) <= self.max_iter:
@@ -219,40 +154,10 @@ class LEML(FactoredClassifier):
         self.objective_path_, self.objective_ = np.array(path), path[-1]
         self.n_iter_, self.n_label_components_ = len(path) - 1, k
 
-    @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
-
-        For the logistic loss only. Each label has its own; those of the classes of a vector y sum
-        to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._sigmoids(X)
-
 
 DENSE_SIDE = 4_000  # up to this order the smaller Gram matrix is decomposed
 _CG_STEPS = 100
 _CG_ENOUGH = 1e-9  # of the residual at P = 0
-_INNER = 30  # steps of L-BFGS in each round
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Training rows, their labels, weights and unknown labels."""
-
-    X: Any  # (N, D), sparse or dense
-    Y: Any  # (N, M) csr_array of ones; an unknown label is absent
-    weights: Array | None
-    unknown: Any | None  # (N, M) csr_array of ones where a label is not known
-
-    @classmethod
-    def of(cls, data: TrainingData) -> Rows:
-        X, Y = data.X.astype(np.float64, copy=False), data.targets.matrix.astype(np.float64)
-        return cls(X, Y, data.weights, data.targets.unknown)
 
 
 @dataclass(frozen=True)
@@ -263,15 +168,6 @@ class Factors:
     W: Array  # (k, M)
     b: Array  # (M,)
 
-    @property
-    def flat(self) -> Array:
-        return np.concatenate([self.P.ravel(), self.W.ravel(), self.b])
-
-    def shaped(self, flat: Array) -> Factors:
-        """Numbers like those of ``flat`` in the shapes of these."""
-        P, W, b = np.split(flat, np.cumsum([self.P.size, self.W.size]))
-        return Factors(P.reshape(self.P.shape), W.reshape(self.W.shape), b)
-
     def penalty(self, alpha: float) -> float:
         return alpha / 2 * float(np.vdot(self.P, self.P) + np.vdot(self.W, self.W))
 
@@ -279,26 +175,25 @@ class Factors:
 class SquaredSteps:
     """Squares, with every label known."""
 
-    def __init__(self, rows: Rows, alpha: float) -> None:
+    def __init__(self, X: Any, Y: Any, alpha: float) -> None:
         self.alpha = alpha
-        roots = None if rows.weights is None else np.sqrt(rows.weights)
-        count = rows.X.shape[0] if rows.weights is None else rows.weights.sum()
-        self.mean_left = weighted_sum(rows.X, rows.weights) / count
-        self.mean_right = weighted_sum(rows.Y, rows.weights) / count
-        self.X: Operator = centred(rows.X, self.mean_left, roots)
-        self.Y: Operator = centred(rows.Y, self.mean_right, roots)
-        squares = weighted_sum(rows.Y.multiply(rows.Y).tocsr(), rows.weights)
+        count = X.shape[0]
+        self.mean_left = weighted_sum(X, None) / count
+        self.mean_right = weighted_sum(Y, None) / count
+        self.X: Operator = centred(X, self.mean_left, None)
+        self.Y: Operator = centred(Y, self.mean_right, None)
+        squares = weighted_sum(Y.multiply(Y).tocsr(), None)
         self.energy = float(squares.sum() - count * self.mean_right @ self.mean_right)
-        self.narrow = rows.X.shape[1] <= rows.X.shape[0]
-        self.spectrum = self._decomposed(rows) if min(rows.X.shape) <= DENSE_SIDE else None
+        self.narrow = X.shape[1] <= X.shape[0]
+        self.spectrum = self._decomposed(X) if min(X.shape) <= DENSE_SIDE else None
 
-    def _decomposed(self, rows: Rows) -> tuple[Array, Array]:
+    def _decomposed(self, X: Any) -> tuple[Array, Array]:
         """Eigenvalues and vectors of the smaller of Xc'Xc and XcXc'."""
         if self.narrow:
-            nothing = scipy.sparse.csr_array((rows.X.shape[0], 0))
-            gram = Moments.from_arrays(rows.X, nothing, rows.weights).left_left
+            nothing = scipy.sparse.csr_array((X.shape[0], 0))
+            gram = Moments.from_arrays(X, nothing).left_left
         else:
-            gram = self.X @ (self.X.T @ np.eye(rows.X.shape[0]))
+            gram = self.X @ (self.X.T @ np.eye(X.shape[0]))
         values, vectors = all_eigenpairs((gram + gram.T) / 2)
         return np.maximum(values, 0.0), vectors
 
@@ -344,25 +239,16 @@ class SquaredSteps:
         return self.mean_right - (self.mean_left @ P) @ W
 
 
-class EntrySteps:
-    """Labels that are not known, or another loss: with a matrix of all rows by all labels."""
+class PartlySquaredSteps:
+    """Squares, over the labels that are known; with a matrix of all rows by all labels."""
 
-    def __init__(self, rows: Rows, alpha: float) -> None:
-        self.X, self.Y, self.alpha = rows.X, rows.Y.toarray(), alpha
-        weights = np.ones(rows.X.shape[0]) if rows.weights is None else rows.weights
-        self.counts = np.broadcast_to(weights[:, None], self.Y.shape)  # of each entry
-        if rows.unknown is not None:
-            self.counts = np.where(rows.unknown.toarray() > 0, 0.0, self.counts)
-
-    def _scores(self, found: Factors) -> Array:
-        return (self.X @ found.P) @ found.W + found.b
-
-
-class PartlySquaredSteps(EntrySteps):
-    """Squares, over the labels that are known."""
+    def __init__(self, X: Any, Y: Any, unknown: Any, alpha: float) -> None:
+        self.X, self.Y, self.alpha = X, Y.toarray(), alpha
+        self.known = np.where(unknown.toarray() > 0, 0.0, 1.0)
 
     def objective(self, found: Factors) -> float:
-        missed = self.counts * (self._scores(found) - self.Y) ** 2
+        scores = (self.X @ found.P) @ found.W + found.b
+        missed = self.known * (scores - self.Y) ** 2
         return 0.5 * float(missed.sum()) + found.penalty(self.alpha)
 
     def round(self, found: Factors) -> Factors:
@@ -372,9 +258,9 @@ class PartlySquaredSteps(EntrySteps):
         W, b = found.W, found.b
 
         def times(P: Array) -> Array:
-            return self.X.T @ ((self.counts * ((self.X @ P) @ W)) @ W.T) + self.alpha * P
+            return self.X.T @ ((self.known * ((self.X @ P) @ W)) @ W.T) + self.alpha * P
 
-        right = self.X.T @ ((self.counts * (self.Y - b)) @ W.T)
+        right = self.X.T @ ((self.known * (self.Y - b)) @ W.T)
         return Factors(conjugate_gradients(times, right, found.P), W, b)
 
     def _labels(self, found: Factors) -> Factors:
@@ -385,42 +271,11 @@ class PartlySquaredSteps(EntrySteps):
 
     def _label(self, U: Array, shrink: Array, j: int) -> Array:
         """The ridge of one label on its known rows; nothing where there are none."""
-        known = self.counts[:, j]
+        known = self.known[:, j]
         if not known.any():
             return np.zeros(U.shape[1])
         gram = U.T @ (known[:, None] * U) + np.diag(shrink)
         return dense.solve(gram, U.T @ (known * self.Y[:, j]))
-
-
-class LogisticSteps(EntrySteps):
-    """The logistic loss over the known labels.
-
-    L-BFGS steps in P, W and b together need far fewer products than steps in one at a time.
-    """
-
-    def objective(self, found: Factors) -> float:
-        Z = self._scores(found)
-        lost = self.counts * (np.logaddexp(0.0, Z) - self.Y * Z)
-        return float(lost.sum()) + found.penalty(self.alpha)
-
-    def round(self, found: Factors) -> Factors:
-        start = found.flat
-
-        def value(flat: Array) -> tuple[float, Array]:
-            at = found.shaped(flat)
-            U = self.X @ at.P
-            miss = self.counts * (expit(U @ at.W + at.b) - self.Y)
-            slope = Factors(
-                self.X.T @ (miss @ at.W.T) + self.alpha * at.P,
-                U.T @ miss + self.alpha * at.W,
-                miss.sum(axis=0),
-            )
-            return self.objective(at), slope.flat
-
-        lowered = scipy.optimize.minimize(
-            value, start, jac=True, method="L-BFGS-B", options={"maxiter": _INNER}
-        )
-        return found.shaped(lowered.x) if lowered.fun <= value(start)[0] else found
 
 
 def conjugate_gradients(times: Callable[[Array], Array], right: Array, start: Array) -> Array:
@@ -439,10 +294,9 @@ def conjugate_gradients(times: Callable[[Array], Array], right: Array, start: Ar
     return P
 
 
-def first_factors(rows: Rows, k: int, rng: np.random.RandomState) -> Factors:
+def first_factors(X: Any, Y: Any, k: int, rng: np.random.RandomState) -> Factors:
     """W is a random basis near the labels' own directions; of P and b nothing is known yet."""
-    drawn = rng.standard_normal((rows.Y.shape[1], k))
-    basis = dense.qr(rows.Y.T @ (rows.Y @ drawn) + 1e-3 * drawn)[0]
-    mean = weighted_sum(rows.Y, rows.weights)
-    count = rows.Y.shape[0] if rows.weights is None else rows.weights.sum()
-    return Factors(np.zeros((rows.X.shape[1], k)), basis.T, mean / count)
+    drawn = rng.standard_normal((Y.shape[1], k))
+    basis = dense.qr(Y.T @ (Y @ drawn) + 1e-3 * drawn)[0]
+    mean = weighted_sum(Y, None) / Y.shape[0]
+    return Factors(np.zeros((X.shape[1], k)), basis.T, mean)

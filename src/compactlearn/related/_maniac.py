@@ -17,13 +17,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
-from compactlearn.core._params import Choice, Constraint, Integer, Numbers, Real, Seed
+from compactlearn.core._params import Constraint, Integer, Real
 from compactlearn.core._seeds import seeded
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.related._networks import (
+    TRAINED,
     Layers,
     Layout,
     Trainer,
@@ -115,20 +115,14 @@ class ManiacClassifier(ScoredClassifier):
     ((593, 6), 4)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_", "decoder_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "compression": (Real(0, 1, open_low=True),),
         "n_levels": (Integer(1),),
         "alpha": (Real(0),),
         "pretraining_epochs": (Integer(0),),
         "pretraining_rate": (Real(0, open_low=True),),
-        "batch_size": (Integer(1),),
-        "max_epochs": (Integer(1),),
-        "learning_rate": (Real(0, open_low=True),),
-        "l2": (Real(0),),
-        "threshold": (Real(), Numbers()),
-        "device": (Choice("auto", "cpu", "cuda"),),
-        "dtype": (Choice("float32", "float64"),),
-        "random_state": (Seed(),),
+        **TRAINED,
     }
 
     def __init__(
@@ -200,18 +194,7 @@ class ManiacClassifier(ScoredClassifier):
         """Return the network of the best epoch, or as it was where no epoch is better."""
         layout = Layout(((Y.shape[1], *(b.size for _, b in stack)),))
         first = np.concatenate([part.ravel() for layer in stack for part in layer])
-        trainer = Trainer(
-            layout,
-            first.astype(self.dtype),
-            squared_error,
-            (Y,),
-            batch_size=min(self.batch_size, Y.shape[0]),
-            learning_rate=float(self.learning_rate),
-            decay=_DECAY,
-            l2=float(self.l2),
-            device=self.device_,
-            owner="ManiacClassifier",
-        )
+        trainer = Trainer(self, layout, first, squared_error, (Y,), n_rows=Y.shape[0], decay=_DECAY)
 
         def score(flat: NDArray[Any]) -> float | None:
             error = reproduction_error(layers_of(layout, flat), Y)
@@ -222,13 +205,6 @@ class ManiacClassifier(ScoredClassifier):
         if max(found.scores, default=-np.inf) < -before:
             return stack
         return layers_of(layout, found.flat)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: those of the regressions and the decoder."""
-        check_is_fitted(self, "coef_")
-        parts = [self.coef_, self.intercept_, *(part for layer in self.decoder_ for part in layer)]
-        return sum(part.size for part in parts)
 
     def _scored(self, X: Any) -> Array:
         return forward(self.decoder_, X @ self.coef_ + self.intercept_)

@@ -33,7 +33,13 @@ from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._operators import Operator
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
-from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
+from compactlearn.related._neighbours import (
+    RowNeighbours,
+    RowProducts,
+    affinities,
+    laplacian,
+    unweighted_rows,
+)
 from compactlearn.related._projected import ProjectedFeatures
 
 Array = NDArray[np.float64]
@@ -171,14 +177,11 @@ n_features_in_, feature_names_in_
         M = rows.n_right
         k = component_count(self.n_latent, M, "n_latent", "labels", lambda size: size)
         assert k is not None
-        filled = not scipy.sparse.issparse(rows.left.rows)
-        products = RowProducts.of_rows(
-            rows.left.rows - rows.mean_left if filled else rows.left.rows
-        )
-        L = laplacian(affinities(Neighbours.of(products, self.n_neighbors), self.width))[0]
+        products = RowProducts.of_pair(rows)
+        L = laplacian(affinities(RowNeighbours.of(products, self.n_neighbors), self.width))[0]
         weights = (float(self.label_weight), float(self.smoothness), float(self.sparsity))
         drawn = seeded(self.random_state).standard_normal((M, k))
-        return alternated(Problem(rows, L, *weights), dense.qr(drawn)[0].T, self)
+        return alternated(SelectionProblem(rows, L, *weights), dense.qr(drawn)[0].T, self)
 
     def _rows(self, pair: Pair) -> RowsPair:
         if not isinstance(pair, RowsPair) or pair.left.by_kernel:
@@ -186,12 +189,7 @@ n_features_in_, feature_names_in_
                 "MIFS chooses among the features, and was given a kernel; use fit with no exact "
                 "KernelMap."
             )
-        if pair.weights is not None:
-            raise ValueError(
-                "MIFS takes no sample_weight: a graph of nearest rows does not say what a row that "
-                "counts twice is; leave it out, or repeat rows."
-            )
-        return pair
+        return unweighted_rows(pair, "MIFS")
 
 
 def _selection(B: Array, d: int) -> tuple[Array, Array]:
@@ -204,7 +202,7 @@ def _selection(B: Array, d: int) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SelectionProblem:
     """The parts of the objective that stay as they are."""
 
     rows: RowsPair
@@ -281,7 +279,7 @@ class Problem:
         return kernel - shift[:, None] - shift + mean @ (r * mean)
 
 
-def alternated(problem: Problem, T: Array, limits: MIFS) -> tuple[Array, Array]:
+def alternated(problem: SelectionProblem, T: Array, limits: MIFS) -> tuple[Array, Array]:
     """Return B and the path of the objective."""
     n_features = problem.rows.n_left
     V = problem.latent(T, np.zeros((n_features, T.shape[0])))

@@ -32,11 +32,12 @@ from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._rows_pair import RowsPair
 from compactlearn.related._neighbours import (
-    Neighbours,
+    RowNeighbours,
     RowProducts,
     affinities,
     laplacian,
     reconstruction,
+    unweighted_rows,
 )
 from compactlearn.related._projected import SCALED, ScaledDirections, all_directions
 
@@ -61,7 +62,7 @@ class NearRows(ScaledDirections):
     n_neighbors: Any
 
     @abstractmethod
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         """Return L and the weights of rows, from their nearest."""
 
     @property
@@ -70,23 +71,14 @@ class NearRows(ScaledDirections):
         return Traits(solver="krylov", shares_penalty=shares, needs_rows=True)
 
     def _generalised(self, pair: Pair, d: int, ridge: float) -> tuple[Array, Array]:
-        rows = self._rows(pair)
+        rows = unweighted_rows(pair, type(self).__name__)
         products = RowProducts.of_pair(rows)
-        smooth = self._smoothness(products, Neighbours.of(products, self.n_neighbors))
+        smooth = self._smoothness(products, RowNeighbours.of(products, self.n_neighbors))
         E, scatter, rough = (
             _in_features(rows, smooth) if rows.left.narrow else _in_span(rows, smooth)
         )
         P, values = _leading(scatter - rough, scatter, ridge, d)
         return P if E is None else E @ P, values
-
-    def _rows(self, pair: Pair) -> RowsPair:
-        assert isinstance(pair, RowsPair)
-        if pair.weights is not None:
-            raise ValueError(
-                f"{type(self).__name__} takes no sample_weight: a graph of nearest rows does not "
-                "say what a row that counts twice is; leave it out, or repeat rows."
-            )
-        return pair
 
 
 def _in_features(rows: RowsPair, smooth: Smoothness) -> tuple[None, Array, Array]:
@@ -193,7 +185,7 @@ n_features_in_, feature_names_in_
         self.n_neighbors = n_neighbors
         self.width = width
 
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         return Smoothness(*laplacian(affinities(near, self.width)))
 
 
@@ -240,6 +232,6 @@ class NPE(NearRows):
         super().__init__(n_feature_components, ridge, unit_columns)
         self.n_neighbors = n_neighbors
 
-    def _smoothness(self, products: RowProducts, near: Neighbours) -> Smoothness:
+    def _smoothness(self, products: RowProducts, near: RowNeighbours) -> Smoothness:
         rest = scipy.sparse.eye_array(products.count, format="csr") - reconstruction(products, near)
         return Smoothness((rest.T @ rest).tocsr(), np.ones(products.count))

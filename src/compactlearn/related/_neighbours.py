@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.linalg._left_rows import row_weighted
+from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import row_blocks
 from compactlearn.linalg._rows_pair import RowsPair
 
@@ -74,15 +75,26 @@ class RowProducts:
         return np.einsum("nd,nd->n", self.rows[i], self.rows[j])
 
 
+def unweighted_rows(pair: Pair, owner: str) -> RowsPair:
+    """Return the pair, whose rows have no weights; a graph needs rows, so sums are not enough."""
+    assert isinstance(pair, RowsPair)
+    if pair.weights is not None:
+        raise ValueError(
+            f"{owner} takes no sample_weight: a graph of nearest rows does not say what a row that "
+            "counts twice is; leave it out, or repeat rows."
+        )
+    return pair
+
+
 @dataclass(frozen=True)
-class Neighbours:
+class RowNeighbours:
     """The k nearest other rows of every row, nearest first."""
 
     places: Places  # (N, k)
     squares: Array  # (N, k) squared distances
 
     @classmethod
-    def of(cls, products: RowProducts, k: int) -> Neighbours:
+    def of(cls, products: RowProducts, k: int) -> RowNeighbours:
         """``k`` is cut to N - 1."""
         n = products.count
         k = min(k, n - 1)
@@ -108,7 +120,7 @@ class Neighbours:
         return scipy.sparse.csr_array(parts, shape=(n, n))
 
 
-def affinities(near: Neighbours, width: float | str | None) -> Any:
+def affinities(near: RowNeighbours, width: float | str | None) -> Any:
     """Symmetric weights of neighbours, either of whom may be the other's: exp(-distance^2 / width),
     or 1 without a width; "auto" is the mean squared distance of neighbours.
 
@@ -134,7 +146,7 @@ def laplacian(W: Any) -> tuple[Any, Array]:
     return (scipy.sparse.diags_array(degrees) - W).tocsr(), degrees
 
 
-def reconstruction(products: RowProducts, near: Neighbours) -> Any:
+def reconstruction(products: RowProducts, near: RowNeighbours) -> Any:
     """Weights, of sum 1 in every row, by which its neighbours reconstruct a row best: a sparse
     matrix. A thousandth of its trace is added to the Gram matrix of the differences, which would be
     singular with more neighbours than dimensions."""

@@ -19,6 +19,16 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.core._optional import require
+from compactlearn.core._params import (
+    Choice,
+    Constraint,
+    Integer,
+    Nothing,
+    Numbers,
+    Real,
+    Seed,
+    Widths,
+)
 from compactlearn.core._warn import warn_user
 
 Array = NDArray[np.float64]
@@ -96,8 +106,30 @@ def rectified_tensor(torch: Any, layers: Layers, X: Any) -> Any:
     return X
 
 
+#: Constraints of the parameters that all classifiers have whose networks are trained.
+TRAINED: dict[str, tuple[Constraint, ...]] = {
+    "batch_size": (Integer(1),),
+    "max_epochs": (Integer(1),),
+    "learning_rate": (Real(0, open_low=True),),
+    "l2": (Real(0),),
+    "threshold": (Real(), Numbers()),
+    "device": (Choice("auto", "cpu", "cuda"),),
+    "dtype": (Choice("float32", "float64"),),
+    "random_state": (Seed(),),
+}
+#: And of those with networks of features and of labels, which are chosen by held-out rows.
+VALIDATED: dict[str, tuple[Constraint, ...]] = {
+    **TRAINED,
+    "feature_hidden": (Widths(),),
+    "label_hidden": (Widths(),),
+    "decay": (Real(0, 1, open_low=True),),
+    "validation_fraction": (Real(0, 1, open_high=True),),
+    "patience": (Integer(1), Nothing()),
+}
+
+
 class Trainer:
-    """Networks on a device, and the state of the optimiser.
+    """Networks of a classifier on its device, and the state of the optimiser.
 
     ``loss(networks, *blocks)`` is the objective of a batch, a row block of each of the matrices.
     The learning rate is multiplied by ``decay`` after each epoch; ``l2`` penalises weights.
@@ -105,23 +137,22 @@ class Trainer:
 
     def __init__(
         self,
+        classifier: Any,
         layout: Layout,
         first: NDArray[Any],
         loss: Callable[..., Any],
         matrices: Sequence[Any],
         *,
-        batch_size: int,
-        learning_rate: float,
+        n_rows: int,
         decay: float,
-        l2: float,
-        device: str,
-        owner: str,
     ) -> None:
-        self.torch, self.device, self.owner = torch_module(owner), device, owner
+        self.owner, self.device = type(classifier).__name__, classifier.device_
+        self.torch = torch_module(self.owner)
         self.layout, self.loss, self.matrices = layout, loss, matrices
-        self.batch_size, self.learning_rate, self.decay = batch_size, learning_rate, decay
-        self.parameters = self.torch.from_numpy(first.copy()).to(device)
-        self.penalty = self.tensor(2.0 * l2 * layout.weights())
+        self.batch_size = min(classifier.batch_size, n_rows)
+        self.learning_rate, self.decay = float(classifier.learning_rate), float(decay)
+        self.parameters = self.torch.from_numpy(first.astype(classifier.dtype)).to(self.device)
+        self.penalty = self.tensor(2.0 * float(classifier.l2) * layout.weights())
         self.squares = self.torch.zeros_like(self.parameters)
         self.velocity = self.torch.zeros_like(self.parameters)
 

@@ -33,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Constraint, Real, Seed
@@ -47,7 +46,7 @@ from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
 from compactlearn.linalg._learning import learn, ridge_of
 from compactlearn.linalg._pairs import Pair
 from compactlearn.linalg._row_sums import weighted_sum
-from compactlearn.related._scored import WeightedClassifier, predicted_codes
+from compactlearn.related._scored import ProbableClassifier, predicted_codes
 
 Array = NDArray[np.float64]
 
@@ -57,7 +56,7 @@ _CERTAIN = 1e6
 _SMALLEST_NOISE = 1e-6  # of the variance of a variate, which is 1
 
 
-class OutputCodesClassifier(WeightedClassifier):
+class OutputCodesClassifier(ProbableClassifier):
     """Label classifiers that a few predicted combinations of the labels correct (CCA-OC).
 
     The code of a row is redundant: all its labels, and m canonical variates of them. Both are
@@ -123,6 +122,14 @@ class OutputCodesClassifier(WeightedClassifier):
     ((593, 6), (6, 3))
     """
 
+    _kept: ClassVar[tuple[str, ...]] = (
+        "label_coef_",
+        "label_intercept_",
+        "coef_",
+        "intercept_",
+        "directions_",
+        "noise_",
+    )
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_label_components": COUNTS,
         "C": (Real(0, open_low=True),),
@@ -162,7 +169,7 @@ class OutputCodesClassifier(WeightedClassifier):
         m = label_count(self.n_label_components, Y.shape[1])
         plan = Plan(components=m, keeps_features=True, n_codes=m, problem="right", hat=True)
         route = plan_route(X, Y, plan)
-        pair = build_pair(X, Y, data.weights, solver=route.solver)
+        pair = build_pair(X, Y, solver=route.solver)
         found = canonical_variates(pair, m, float(self.alpha))
         self.directions_, self.coef_, self.intercept_ = (
             found.directions,
@@ -178,7 +185,7 @@ class OutputCodesClassifier(WeightedClassifier):
         codes = np.asarray(data.targets.matrix @ found.directions) - self._mean
         missed = codes - predicted_codes(data.X, found.coef, found.intercept)
         # No np.average, which has no mean of no columns: constant labels have no variates.
-        squares = weighted_sum(missed**2, data.weights) / count
+        squares = weighted_sum(missed**2, None) / count
         # Of training rows, made larger as generalised cross-validation does.
         return np.maximum(squares / max(1.0 - found.freedom / count, 1e-3) ** 2, _SMALLEST_NOISE)
 
@@ -187,24 +194,8 @@ class OutputCodesClassifier(WeightedClassifier):
         observed = predicted_codes(X, self.coef_, self.intercept_) + self._mean
         return mean_field(odds, self.directions_, observed, self.noise_, self._weight)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
-
-        Each label has its own; those of the classes of a vector y sum to 1.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        return self._sigmoids(X)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: weights, intercepts, combinations, noise."""
-        check_is_fitted(self, "coef_")
-        parts = (self.label_coef_, self.label_intercept_, self.coef_, self.intercept_)
-        return int(sum(p.size for p in (*parts, self.directions_, self.noise_)))
+    def _of_classes(self, scores: Array) -> Array:
+        return self._sigmoids(scores)
 
 
 def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
@@ -218,7 +209,7 @@ def _logistic(data: TrainingData, C: float) -> tuple[Array, Array]:
         if y.all() or not y.any():
             intercept[j] = _CERTAIN if y.all() else -_CERTAIN
             continue
-        model.fit(data.X, y, sample_weight=data.weights)
+        model.fit(data.X, y)
         coef[j], intercept[j] = model.coef_[0], model.intercept_[0]
     return coef, intercept
 

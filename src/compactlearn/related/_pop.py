@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._available import available_if
@@ -29,7 +28,7 @@ from compactlearn.core._seeds import seeded
 from compactlearn.decoding import top_labels
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._unseen_features import drop_unseen_features
-from compactlearn.related._scored import WeightedClassifier
+from compactlearn.related._scored import ScoredClassifier
 
 Array = NDArray[np.float64]
 
@@ -54,7 +53,7 @@ def _has_probabilities(classifier: POPClassifier) -> bool:
     return True
 
 
-class POPClassifier(WeightedClassifier):
+class POPClassifier(ScoredClassifier):
     """Binary relevance with most of its weights removed (POP).
 
     A linear classifier is trained for each label, ``S = X W' + b``. Most labels of a large
@@ -119,8 +118,8 @@ class POPClassifier(WeightedClassifier):
 
     Notes
     -----
-    Rare means few training rows (by weight, where weights are given); labels of equal frequency
-    go by their index, lowest first, and so do equal weights and equal scores.
+    Rare means few training rows; labels of equal frequency go by their index, lowest first, and so
+    do equal weights and equal scores.
 
     The bisection is exact where performance only falls as labels are removed. It need not: a
     rare label that ranked too high can be better gone. The r found always keeps the performance,
@@ -141,7 +140,7 @@ class POPClassifier(WeightedClassifier):
     Differences from the authors' public code (LMLL-POP): it measures performance on the test
     rows, here training rows are set aside; the number of kept weights is rounded up, there it
     may be a fraction; where fewer than k labels are left, P@k counts the missing ones as misses,
-    there it fails; intercepts, weights of rows and constant labels are provided for.
+    there it fails; intercepts and constant labels are provided for.
 
     References
     ----------
@@ -162,6 +161,7 @@ class POPClassifier(WeightedClassifier):
     (2, 6)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "estimator": (Methods("fit", "get_params"), Nothing()),
         "tolerance": (Real(0),),
@@ -202,7 +202,7 @@ class POPClassifier(WeightedClassifier):
     def _learn(self, data: TrainingData) -> None:
         self._logistic = _is_logistic(self.estimator)
         _refuse_vanishing(data.X)
-        rows = _Rows(_training_form(data.X), data.targets.matrix.tocsc(), data.weights)
+        rows = LabelRows(_training_form(data.X), data.targets.matrix.tocsc())
         rng = seeded(self.random_state)
         order = rng.permutation(rows.X.shape[0])
         base = self._make_base(rng)
@@ -238,7 +238,7 @@ class POPClassifier(WeightedClassifier):
         return base
 
     def _count_removable(
-        self, base: Any, rows: _Rows, rarest: NDArray[np.intp], order: NDArray[np.intp]
+        self, base: Any, rows: LabelRows, rarest: NDArray[np.intp], order: NDArray[np.intp]
     ) -> int:
         """Return how many of the rarest labels can go, judged on held-out rows."""
         if rows.n_labels < _FEWEST_LABELS:
@@ -259,16 +259,10 @@ class POPClassifier(WeightedClassifier):
         def performance(n_removed: int) -> float:
             kept = np.sort(rarest[n_removed:])  # in their own order, which decides between equals
             hits = _precision(present[:, kept], scores[:, kept], cutoffs)
-            return 100.0 * float(np.average(hits, weights=held_out.weights))
+            return 100.0 * float(np.mean(hits))
 
         bound = performance(0) - self.tolerance - _ROUNDING
         return _bisect(lambda n: performance(n) >= bound, rows.n_labels)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: weights that are left, and intercepts."""
-        check_is_fitted(self, "coef_")
-        return int(self.coef_.nnz + self.intercept_.size)
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -288,7 +282,7 @@ class POPClassifier(WeightedClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the features of ``fit``.
         """
-        return self._sigmoids(X)
+        return self._sigmoids(self._scores(self._prepare(X)) + self.boundary_)
 
 
 def _refuse_vanishing(X: Any) -> None:
@@ -362,21 +356,19 @@ def _prune(w: Array, n_kept: int, min_weight: float) -> Array:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class LabelRows:
     """Training rows in the forms that the fits of single labels use."""
 
     X: Any  # (N, D) ndarray or CSR
     Y: Any  # (N, M) CSC of ones
-    weights: Array | None  # (N,), all positive
 
     @property
     def n_labels(self) -> int:
         return self.Y.shape[1]
 
-    def frequencies(self) -> Array:
-        """Return (M,) rows of each label, by weight."""
-        counts = np.ones(self.X.shape[0]) if self.weights is None else self.weights
-        return self.Y.T @ counts
+    def frequencies(self) -> NDArray[np.intp]:
+        """Return (M,) rows of each label."""
+        return np.diff(self.Y.indptr)
 
     def label(self, j: int) -> NDArray[np.int64]:
         """Return (N,) label j as 0 and 1."""
@@ -384,18 +376,16 @@ class _Rows:
         y[self.Y.indices[self.Y.indptr[j] : self.Y.indptr[j + 1]]] = 1
         return y
 
-    def take(self, chosen: NDArray[np.intp]) -> _Rows:
-        weights = None if self.weights is None else self.weights[chosen]
-        return _Rows(self.X[chosen], self.Y[chosen], weights)
+    def take(self, chosen: NDArray[np.intp]) -> LabelRows:
+        return LabelRows(self.X[chosen], self.Y[chosen])
 
 
-def _fit_label(base: Any, rows: _Rows, j: int) -> tuple[Array, float]:
+def _fit_label(base: Any, rows: LabelRows, j: int) -> tuple[Array, float]:
     """Return weights (D,) and intercept of label j; a constant label has no weights."""
     y = rows.label(j)
     if y.all() or not y.any():
         return np.zeros(rows.X.shape[1]), _CERTAIN if y.all() else -_CERTAIN
-    arguments = {} if rows.weights is None else {"sample_weight": rows.weights}
-    return _linear_part(clone(base).fit(rows.X, y, **arguments), rows.X.shape[1])
+    return _linear_part(clone(base).fit(rows.X, y), rows.X.shape[1])
 
 
 def _linear_part(model: Any, n_features: int) -> tuple[Array, float]:

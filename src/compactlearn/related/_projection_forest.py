@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree._tree import Tree
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +27,6 @@ from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import (
     Choice,
     Constraint,
-    Flag,
     Integer,
     Nothing,
     Numbers,
@@ -36,14 +35,14 @@ from compactlearn.core._params import (
 )
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._components import COUNTS, component_count
-from compactlearn.related._scored import ScoredClassifier
+from compactlearn.related._scored import ProbableClassifier
 
 Array = NDArray[np.float64]
 
-PROJECTIONS = ("gaussian", "subsample", "identity")
+PROJECTIONS = ("gaussian", "identity")
 
 
-class ProjectionForestClassifier(ScoredClassifier):
+class ProjectionForestClassifier(ProbableClassifier):
     """Random forest whose trees see random projections of the labels.
 
     Leaves hold the shares of the labels themselves, and the forest is the mean of its trees, so
@@ -55,12 +54,8 @@ class ProjectionForestClassifier(ScoredClassifier):
     n_trees : int, default=100
     n_label_components : int, float in (0, 1] or "auto", default="auto"
         m. A float is a ratio of M; "auto" is min(M, max(8, ceil(log2 M))).
-    projection : {"gaussian", "subsample", "identity"}, default="gaussian"
-        How the matrix of a tree is drawn: normal numbers; single labels with replacement; or
-        nothing is projected, a scikit-learn forest.
-    best_splits : bool, default=True
-        Whether the best bound of each feature that is looked at is chosen, on a bootstrap sample
-        (random forest), or it is drawn, on all rows (extra trees), which is faster.
+    projection : {"gaussian", "identity"}, default="gaussian"
+        The matrix of a tree: normal numbers; or nothing is projected, a scikit-learn forest.
     max_features : int, float, {"sqrt", "log2"} or None, default="sqrt"
     min_samples_leaf : int, default=1
     max_depth : int or None, default=None
@@ -71,7 +66,7 @@ class ProjectionForestClassifier(ScoredClassifier):
 
     Attributes
     ----------
-    forest_ : RandomForestRegressor or ExtraTreesRegressor
+    forest_ : RandomForestRegressor
         The trees, with the shares of all labels in their nodes.
     frequency_ : ndarray of shape (n_labels,)
         (rows with the label + 1/2) / (rows + 1).
@@ -82,8 +77,9 @@ class ProjectionForestClassifier(ScoredClassifier):
 
     Notes
     -----
-    Joly's program (random-output-trees) has further projections: of signs, and of a Hadamard
-    matrix. The shares are dense, nodes by labels, as in scikit-learn's forests of several outputs.
+    Joly's program (random-output-trees) has further projections: of signs, of a Hadamard matrix,
+    and single labels. The shares are dense, nodes by labels, as in scikit-learn's forests of
+    several outputs.
 
     References
     ----------
@@ -104,7 +100,6 @@ class ProjectionForestClassifier(ScoredClassifier):
         "n_trees": (Integer(1),),
         "n_label_components": COUNTS,
         "projection": (Choice(*PROJECTIONS),),
-        "best_splits": (Flag(),),
         "max_features": (
             Integer(1),
             Real(0, 1, open_low=True),
@@ -123,7 +118,6 @@ class ProjectionForestClassifier(ScoredClassifier):
         *,
         n_label_components: int | float | str = "auto",
         projection: str = "gaussian",
-        best_splits: bool = True,
         max_features: int | float | str | None = "sqrt",
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
@@ -133,7 +127,6 @@ class ProjectionForestClassifier(ScoredClassifier):
         self.n_trees = n_trees
         self.n_label_components = n_label_components
         self.projection = projection
-        self.best_splits = best_splits
         self.max_features = max_features
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
@@ -159,7 +152,7 @@ class ProjectionForestClassifier(ScoredClassifier):
             T = T.toarray() if scipy.sparse.issparse(T) else T
             forest.set_params(n_estimators=k + 1)
             forest.fit(X, T if T.shape[1] > 1 else T.ravel())
-        samples = forest.estimators_samples_  # of forests without bootstrap all rows
+        samples = forest.estimators_samples_
         for tree, sample in zip(forest.estimators_, samples, strict=True):
             counts = np.bincount(sample, minlength=Y.shape[0]).astype(np.float64)
             tree.tree_ = _with_shares(tree.tree_, X, Y, counts)
@@ -170,8 +163,7 @@ class ProjectionForestClassifier(ScoredClassifier):
         self.frequency_ = (np.asarray(Y.sum(axis=0)).ravel() + 0.5) / (Y.shape[0] + 1.0)
 
     def _empty(self, seed: int) -> Any:
-        kind = RandomForestRegressor if self.best_splits else ExtraTreesRegressor
-        return kind(
+        return RandomForestRegressor(
             max_features=self.max_features,
             min_samples_leaf=self.min_samples_leaf,
             max_depth=self.max_depth,
@@ -193,20 +185,13 @@ class ProjectionForestClassifier(ScoredClassifier):
     def _scored(self, X: Any) -> Array:
         return self.forest_.predict(_for_trees(X)).reshape(-1, self.n_labels_)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+    def _probabilities(self, scores: Array) -> Array:
+        """Return the shares, with the frequency of the label as one tree more.
 
-        They are the shares, with the frequency of the label as one tree more: no finite number of
-        trees makes certain.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
+        No finite number of trees makes certain.
         """
-        shares = self._scores(self._prepare(X)) + self.boundary_
         n_trees = len(self.forest_.estimators_)
-        return self._class_probabilities((n_trees * shares + self.frequency_) / (n_trees + 1.0))
+        return (n_trees * scores + self.frequency_) / (n_trees + 1.0)
 
 
 def _few_outputs(n_labels: int) -> int:
@@ -239,8 +224,4 @@ def label_projection(kind: str, n_labels: int, m: int, rng: np.random.Generator)
     """Return (M, m), sparse where most of it is zero; "identity" takes no notice of m."""
     if kind == "identity":
         return scipy.sparse.eye_array(n_labels, format="csr")
-    if kind == "gaussian":
-        return rng.standard_normal((n_labels, m)) / np.sqrt(m)
-    labels = rng.integers(0, n_labels, size=m)
-    parts = (np.full(m, np.sqrt(n_labels / m)), (labels, np.arange(m)))
-    return scipy.sparse.csr_array(parts, shape=(n_labels, m))
+    return rng.standard_normal((n_labels, m)) / np.sqrt(m)

@@ -26,7 +26,7 @@ from compactlearn.core._params import Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._base import Embedded, Plan, Traits, note_shortfall
 from compactlearn.embeddings._components import COUNTS, label_count
-from compactlearn.embeddings._encoders import OFFSETS, Encoder, Problem
+from compactlearn.embeddings._encoders import OFFSETS, Encoder, LabelProblem
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import numerical_rank
@@ -156,10 +156,10 @@ solver_, n_features_in_, feature_names_in_
             return None  # a smaller block, and so another outcome
         return super().leading(pair, result, m)
 
-    def _matrix(self, pair: Pair) -> Problem:
+    def _matrix(self, pair: Pair) -> LabelProblem:
         ridge = self._penalty(pair)
         rank = min(pair.n_left + 1, pair.n_right)
-        return Problem(ridge_of(pair).hat_gram(ridge, centred=False), rank, None, ridge=ridge)
+        return LabelProblem(ridge_of(pair).hat_gram(ridge, centred=False), rank, None, ridge=ridge)
 
     def _penalty(self, pair: Pair) -> float:
         by_rows = isinstance(pair, RowsPair)  # where a mean may be known by products alone

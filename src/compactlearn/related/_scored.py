@@ -22,9 +22,9 @@ from compactlearn.compact._any_classifier import RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
-from compactlearn.core._targets import check_labels
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._validation import check_features, unchanged_on_error
+from compactlearn.core._weight import n_parameters_in
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._build import require_finite_squares
 from compactlearn.linalg._learning import learn
@@ -41,6 +41,7 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
     """
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {}
+    _kept: ClassVar[tuple[str, ...]] = ()  # attributes of what predicting needs
     threshold: Any
     threshold_: float | Array
     classes_: NDArray[Any]
@@ -71,18 +72,18 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         """
         return self._fitted(X, y, sep=sep)
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any = None, **given: Any) -> Self:
+    def _fitted(self, X: Any, y: Any, **given: Any) -> Self:
         with unchanged_on_error(self), blas_threads():
             check_parameters(self, self._constraints)
-            data = self._checked(X, y, sample_weight, **given)
+            data = self._checked(X, y, **given)
             require_finite_squares(data.X)
             self._describe(LabelSpace.of(data.targets))
             self._learn(data)
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
         """Return what ``fit`` was given, checked; a method with unknown labels has its own."""
-        return check_training(self, X, y, sample_weight, **given)
+        return check_training(self, X, y, **given)
 
     def _describe(self, labels: LabelSpace) -> None:
         """Keep what predictions need to know of the labels and their threshold."""
@@ -96,6 +97,12 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
     def _level(self, labels: LabelSpace) -> float | Array:
         """Return the threshold in the units of the scores."""
         return labels.checked_threshold(self.threshold)
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of parameters kept to predict; of a sparse array the stored ones."""
+        check_is_fitted(self, "threshold_")
+        return n_parameters_in([getattr(self, name) for name in self._kept])
 
     # ---- predicting ---------------------------------------------------------------------------
 
@@ -137,23 +144,14 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         X = self._prepare(X)
         return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
 
-    def _sigmoids(self, X: Any) -> Array:
-        """Return probabilities from scores that are log-odds; those of classes sum to 1."""
-        margins = self._scores(self._prepare(X)) + self.boundary_
+    def _sigmoids(self, margins: Array) -> Array:
+        """Return probabilities from log-odds; those of classes sum to 1."""
         if self.label_space_.kind == "binary":
             return expit(np.hstack([-margins, margins]))
         if self.label_space_.kind == "multiclass":
             # p_j / sum of p, from logarithms: no row can divide zero by zero.
             return softmax(log_expit(margins), axis=1)
         return expit(margins)
-
-    def _class_probabilities(self, p: Array) -> Array:
-        """Return probabilities of labels; those of the classes of a vector sum to 1."""
-        if self.label_space_.kind == "binary":
-            return np.hstack([1.0 - p, p])
-        if self.label_space_.kind == "multiclass":
-            return p / p.sum(axis=1, keepdims=True)
-        return p
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -163,35 +161,42 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         return tags
 
 
-class WeightedClassifier(ScoredClassifier):
-    """Base of those whose formula has weights of rows."""
+class ProbableClassifier(ScoredClassifier):
+    """Base of those whose scores are probabilities."""
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        sep: str | None = None,
-    ) -> Self:
-        """Learn from rows and their labels.
+    def predict_proba(self, X: Any) -> Array:
+        """Return probabilities of shape (n_samples, n_labels), or (n_samples, n_classes).
+
+        Each label has its own; those of the classes of a vector y sum to 1.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : lists of names, matrix or frame of shape (n_samples, n_labels), or (n_samples,)
-            A list, tuple or set of names for each row; or labels, 0 or 1; a vector is read as one
-            class per row.
-        sample_weight : array-like of shape (n_samples,), optional
-            A row of weight 2 is a row twice, and one of weight 0 is absent.
-        sep : str or None, default=None
-            The sign between names where y is a column of joined names, such as "jazz;blues".
+            Rows with the features of ``fit``.
         """
-        return self._fitted(X, y, sample_weight, sep=sep)
+        return self._of_classes(self._scores(self._prepare(X)) + self.boundary_)
+
+    def _of_classes(self, scores: Array) -> Array:
+        p = self._probabilities(scores)
+        if self.label_space_.kind == "binary":
+            return np.hstack([1.0 - p, p])
+        return p / p.sum(axis=1, keepdims=True) if self.label_space_.kind == "multiclass" else p
+
+    def _probabilities(self, scores: Array) -> Array:
+        """Return the probabilities of labels by their scores."""
+        return scores
 
 
-class PartlyKnownClassifier(ScoredClassifier):
-    """Base of those that learn from rows of which some labels, or all, are unknown."""
+class FactoredClassifier(ScoredClassifier):
+    """Base of those whose scores are a product of two thin matrices: X P W + b.
+
+    They learn from rows of which some labels, or all, are unknown.
+    """
+
+    _kept: ClassVar[tuple[str, ...]] = ("projection_", "decoder_", "intercept_")
+    projection_: Array  # (D, k) P
+    decoder_: Array  # (k, M) W
+    intercept_: Array  # (M,) b
 
     def fit(self, X: Any, y: Any = None, *, sep: str | None = None, unknown: Any = None) -> Self:
         """Learn from rows and their labels, as far as these are known.
@@ -209,36 +214,16 @@ class PartlyKnownClassifier(ScoredClassifier):
         """
         return self._fitted(X, y, sep=sep, unknown=unknown)
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        X = check_features(self, X, reset=True)
-        owner = f"{type(self).__name__}.fit"
-        targets = check_labels(y, X.shape[0], owner=owner, features=X, **given)
-        return TrainingData(X, targets, None, None)
-
-
-class FactoredClassifier(ScoredClassifier):
-    """Base of classifiers whose scores are a product of two thin matrices: X P W + b."""
-
-    projection_: Array  # (D, k) P
-    decoder_: Array  # (k, M) W
-    intercept_: Array  # (M,) b
-
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        return check_training(self, X, y, sample_weight, partial=True, **given)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: both matrices and the intercepts."""
-        check_is_fitted(self, "projection_")
-        return int(self.projection_.size + self.decoder_.size + self.intercept_.size)
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
+        return check_training(self, X, y, partial=True, **given)
 
     def _scored(self, X: Any) -> Array:
         return (X @ self.projection_) @ self.decoder_ + self.intercept_
 
 
-def ridge(X: Any, Z: Array, alpha: float, weights: Array | None = None) -> tuple[Array, Array]:
+def ridge(X: Any, Z: Array, alpha: float) -> tuple[Array, Array]:
     """Return coefficients (D, m) and intercepts (m,) of a ridge of codes Z (n, m) on rows."""
-    pair = RowsPair.of_rows(X, scipy.sparse.csr_array((X.shape[0], 0)), weights)
+    pair = RowsPair.of_rows(X, scipy.sparse.csr_array((X.shape[0], 0)))
     learned = learn(pair, None, pair.codes_of(Z), alpha)
     return learned.coefficients, learned.intercept
 

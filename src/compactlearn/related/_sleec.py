@@ -18,12 +18,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
 from compactlearn.core._seeds import seeded
-from compactlearn.core._weight import n_parameters_in
 from compactlearn.embeddings._components import COUNTS, component_count, default_label_size
 from compactlearn.linalg._eigen import leading_eigenpairs
 from compactlearn.linalg._operators import Plain, Sum, gram
@@ -133,6 +131,7 @@ class SLEECClassifier(ScoredClassifier):
     (2, 2)
     """
 
+    _kept: ClassVar[tuple[str, ...]] = ("learners_",)
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = {
         "n_components": COUNTS,
         "n_similar": (Integer(1), Nothing()),
@@ -197,13 +196,13 @@ class SLEECClassifier(ScoredClassifier):
         sizes = [cluster.intercept.size for one in learners for cluster in one.clusters]
         self.n_components_ = max(sizes)
 
-    def _codes(self, Y: Any, m: int) -> Codes:
+    def _codes(self, Y: Any, m: int) -> ClusterCodes:
         unit = unit_labels(Y)
         start = eigen_codes(unit, m)
         if not start.shape[1]:  # no row has a label: all codes are alike
-            return Codes(np.zeros((Y.shape[0], 1)))
+            return ClusterCodes(np.zeros((Y.shape[0], 1)))
         if self.n_similar is None or self.n_similar >= Y.shape[0]:
-            return Codes(start)
+            return ClusterCodes(start)
         pairs = near_pairs(unit, self.n_similar)
         return codes_by_projection(pairs, start, max_iter=self.max_iter, tol=float(self.tol))
 
@@ -212,12 +211,6 @@ class SLEECClassifier(ScoredClassifier):
         Z, self.n_iter_ = found.Z, max(self.n_iter_, len(found.losses) - 1)
         coef, intercept = ridge(X, Z, float(self.alpha))
         return LocalEmbedding(coef, intercept, X @ coef + intercept, Y)
-
-    @property
-    def n_parameters_(self) -> int:
-        """Number of parameters kept to predict: weights, embedded rows and their labels."""
-        check_is_fitted(self, "learners_")
-        return n_parameters_in(self.learners_)
 
     def _scored(self, X: Any) -> Array:
         n_labels = self.learners_[0].clusters[0].labels.shape[1]
@@ -259,7 +252,7 @@ _TINY = 1e-10  # added to the length of a label vector, as the program does
 
 
 @dataclass(frozen=True)
-class Codes:
+class ClusterCodes:
     """Codes of rows, and the loss after each step."""
 
     Z: Array  # (n, m)
@@ -314,7 +307,7 @@ def products_at(pairs: Any, left: Any, right: Any) -> Array:
     return found
 
 
-def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) -> Codes:
+def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) -> ClusterCodes:
     """Return codes by singular value projection.
 
     A gradient step of length 1 is followed by the nearest matrix of rank m. The gradient of half
@@ -336,4 +329,4 @@ def codes_by_projection(pairs: Any, start: Array, *, max_iter: int, tol: float) 
         losses.append(reached)
         if losses[-2] - reached <= tol * losses[0]:
             break
-    return Codes(Z, tuple(losses))
+    return ClusterCodes(Z, tuple(losses))

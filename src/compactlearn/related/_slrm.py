@@ -16,7 +16,7 @@ everything is done in coordinates of that space, in which singular values are th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,16 +26,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 from compactlearn.compact._inputs import TrainingData
 from compactlearn.core._params import Choice, Constraint, Integer, Nothing, Numbers, Real, Seed
+from compactlearn.core._targets import check_labels
+from compactlearn.core._validation import check_features
 from compactlearn.core._warn import warn_user
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg._eigen import all_eigenpairs, numerical_rank
-from compactlearn.related._neighbours import Neighbours, RowProducts, affinities, laplacian
-from compactlearn.related._scored import FactoredClassifier, PartlyKnownClassifier
+from compactlearn.related._neighbours import RowNeighbours, RowProducts, affinities, laplacian
+from compactlearn.related._scored import FactoredClassifier
 
 Array = NDArray[np.float64]
 
 
-class SLRM(PartlyKnownClassifier, FactoredClassifier):
+class SLRM(FactoredClassifier):
     """Semi-supervised low-rank mapping: squares, a nuclear norm, and smoothness on a graph.
 
     The rank is found, not given: singular values of the coefficients are shrunk by ``alpha`` until
@@ -127,9 +129,11 @@ class SLRM(PartlyKnownClassifier, FactoredClassifier):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **given: Any) -> TrainingData:
-        data = super()._checked(X, y, sample_weight, **given)
-        return replace(data, X=data.X.astype(np.float64, copy=False))
+    def _checked(self, X: Any, y: Any, **given: Any) -> TrainingData:
+        """Return all rows: those without a known label take part in the graph."""
+        X = check_features(self, X, reset=True).astype(np.float64, copy=False)
+        targets = check_labels(y, X.shape[0], owner="SLRM.fit", features=X, **given)
+        return TrainingData(X, targets, None, None)
 
     def _learn(self, data: TrainingData) -> None:
         X, Y = data.X, data.targets.matrix.astype(np.float64)
@@ -149,7 +153,9 @@ class SLRM(PartlyKnownClassifier, FactoredClassifier):
         self.rank_, self.n_iter_ = found.right.shape[0], found.n_iter
         self.objective_ = problem.objective(found)
 
-    def _problem(self, X: Any, Y: Any, known: Any) -> tuple[Problem, Array | None, Array, Array]:
+    def _problem(
+        self, X: Any, Y: Any, known: Any
+    ) -> tuple[NuclearProblem, Array | None, Array, Array]:
         """In coordinates of the rows' span where these are fewer; and what the intercept needs."""
         Y = Y[known]
         mean_left, mean_right = (np.asarray(M.mean(axis=0)).ravel() for M in (X[known], Y))
@@ -162,16 +168,16 @@ class SLRM(PartlyKnownClassifier, FactoredClassifier):
         cross = _dense((Y.T @ own).T) - count * np.outer(mean, mean_right)
         if self.smoothness > 0:
             products = RowProducts.of_rows(X)
-            near = Neighbours.of(products, self.n_neighbors)
+            near = RowNeighbours.of(products, self.n_neighbors)
             L = laplacian(affinities(near, self.width))[0]
             gram = gram + 2 * self.smoothness * _dense(Z.T @ (L @ Z))
         energy = float(Y.sum() - count * mean_right @ mean_right)
-        problem = Problem((gram + gram.T) / 2, cross, energy, float(self.alpha))
+        problem = NuclearProblem((gram + gram.T) / 2, cross, energy, float(self.alpha))
         return problem, span, mean_left, mean_right
 
 
 @dataclass(frozen=True)
-class Problem:
+class NuclearProblem:
     """``1/2 tr B'AB - tr B'C + energy/2 + alpha ||B||_*``."""
 
     A: Array  # (r, r)
@@ -195,7 +201,7 @@ class Found:
     settled: bool
 
 
-def minimised(problem: Problem, max_iter: int, tol: float) -> Found:
+def minimised(problem: NuclearProblem, max_iter: int, tol: float) -> Found:
     """ADMM; its step follows the two residuals, which costs nothing once A is decomposed."""
     values, E = all_eigenpairs(problem.A)
     values = np.maximum(values, 0.0)

@@ -13,7 +13,7 @@ RULES: dict[str, Rule] = {
     "SLRM": _FACTORED,
     "POPClassifier": {"coef_": "sparse q d", "intercept_": "q", **LABELS},
     "ProjectionForestClassifier": {
-        "forest_": "RandomForestRegressor or ExtraTreesRegressor",
+        "forest_": "RandomForestRegressor",
         "forest_.n_outputs_": "size q",
         "forest_.n_features_in_": "size d",
         "frequency_": "q",

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from compactlearn.core._compress import with_cells_once
-from compactlearn.core._targets import Targets, check_targets
-from compactlearn.core._validation import check_weights
+from compactlearn.core._targets import check_targets, column_names
+from compactlearn.core._validation import check_weights, refuse_not_finite
 from compactlearn.linalg._row_source import Block
 
 Array = NDArray[np.float64]
@@ -40,8 +40,8 @@ class Columns:
         return cls(
             _n_columns(X, index, "X"),
             _n_columns(Y, index, "Y"),
-            _names(X),
-            _names(Y),
+            column_names(X),
+            column_names(Y),
             scipy.sparse.issparse(X),
         )
 
@@ -51,11 +51,11 @@ class Columns:
         Errors name the block by its ``index``; ``start`` is the number of rows before it.
         """
         X, Y, weights = parts_of(given, index)
-        with _in_block(index):
+        with block_named(index, start):
             self._same_columns("features", X, self.n_features, self.feature_names)
             self._same_columns("labels", Y, self.n_labels, self.label_names)
             X = _features(X)
-            _refuse_not_finite(X, start)
+            refuse_not_finite(X)
             return Block(
                 X, _labels(Y, X.shape[0]), block_weights(weights, X.shape[0]), index, start
             )
@@ -63,7 +63,7 @@ class Columns:
     def _same_columns(
         self, what: str, matrix: Any, count: int, names: tuple[str, ...] | None
     ) -> None:
-        found, shape = _names(matrix), np.shape(matrix)
+        found, shape = column_names(matrix), np.shape(matrix)
         other_count = len(shape) == 2 and shape[1] != count
         other_names = found is not None and names is not None and found != names
         if other_count or other_names:
@@ -117,14 +117,14 @@ def _numbers(matrix: Any, rows: Any) -> tuple[Any, ...]:
 
 
 @contextmanager
-def _in_block(index: int) -> Iterator[None]:
-    """Name the block in the message of an error."""
+def block_named(index: int, start: int | None) -> Iterator[None]:
+    """Name the block in the message of an error, whose row numbers are those within it."""
+    begins = "" if start is None else f", whose first row is row {start} of all"
     try:
         yield
     except (TypeError, ValueError) as error:
-        if str(error).startswith("Block "):
-            raise
-        raise type(error)(f"Block {index}: {error}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"Block {index}{begins}: {error}") from error
 
 
 def _n_columns(matrix: Any, index: int, what: str) -> int:
@@ -138,13 +138,6 @@ def _n_columns(matrix: Any, index: int, what: str) -> int:
     return int(shape[1])
 
 
-def _names(matrix: Any) -> tuple[str, ...] | None:
-    columns = getattr(matrix, "columns", None)
-    if columns is None or len(np.shape(matrix)) != 2:
-        return None
-    return tuple(str(name) for name in columns)
-
-
 def _features(X: Any) -> Any:
     kinds = (np.float64, np.float32)
     X = check_array(
@@ -153,31 +146,10 @@ def _features(X: Any) -> Any:
     return with_cells_once(scipy.sparse.csr_array(X)) if scipy.sparse.issparse(X) else X
 
 
-def _refuse_not_finite(X: Any, start: int) -> None:
-    is_sparse = scipy.sparse.issparse(X)
-    entries = (X.data if is_sparse else X).ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(np.dot(entries, entries)):  # one pass at the speed of memory
-            return
-    bad = np.flatnonzero(~np.isfinite(X.data if is_sparse else X))
-    if bad.size:
-        if is_sparse:
-            row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
-            column, value = int(X.indices[bad[0]]), X.data[bad[0]]
-        else:
-            row, column = (int(n) for n in divmod(bad[0], X.shape[1]))
-            value = X[row, column]
-        what = "NaN" if np.isnan(value) else "infinity"
-        raise ValueError(
-            f"features must be finite numbers, and there is {what} in row {row} of the block (row "
-            f"{start + row} of all), column {column}; fill such cells or drop their rows."
-        )
-
-
 def _labels(Y: Any, n_rows: int) -> Any:
     if np.ndim(Y) == 2 and np.shape(Y)[1] == 1 and not scipy.sparse.issparse(Y):
         Y = scipy.sparse.csr_array(np.asarray(Y))  # one label, and no vector of classes
-    targets: Targets = check_targets(Y, n_rows, owner="fit_blocks")
+    targets = check_targets(Y, n_rows, owner="fit_blocks")
     if targets.kind != "multilabel" or targets.by_name:
         raise ValueError(
             "labels of blocks must be a matrix of 0 and 1, since no block knows the classes or "

@@ -85,10 +85,6 @@ class Checkpoint:
                 f"The checkpoint {str(file)!r} cannot be read ({str(error)[:200]}); remove the "
                 f"folder {str(self.path)!r} to begin again, or pass another one."
             ) from error
-        self._refuse_other(job)
-        return state
-
-    def _refuse_other(self, job: dict[str, str]) -> None:
         for name in sorted({*job, *self.job}):
             before, now = job.get(name, "nothing"), self.job.get(name, "nothing")
             if before != now:
@@ -97,6 +93,7 @@ class Checkpoint:
                     f"{before:.80}, and that of this one {now:.80}; remove the folder to begin "
                     "again, or pass another one."
                 )
+        return state
 
     def write(self, number: int, state: PassState, *, now: bool = False) -> None:
         """Store the state of a pass, if the last writing is old enough or ``now`` is set."""

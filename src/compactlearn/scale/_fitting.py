@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,6 @@ from compactlearn.crossfit._held_out_rows import SetApart, max_held_out
 from compactlearn.crossfit._held_out_sample import HeldOut
 from compactlearn.embeddings._base import Embedding, refuse_sums
 from compactlearn.embeddings._cmll import CMLL
-from compactlearn.embeddings._components import shrink_auto
 from compactlearn.linalg import _few_passes as few_passes
 from compactlearn.linalg._arrays import scale_columns, working_form
 from compactlearn.linalg._build import refuse_overflow
@@ -156,8 +156,6 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
             f"for that no principal directions beyond the {m} codes may be asked for; set fewer "
             "n_feature_components, fewer n_label_components, or completion='krylov'"
         )
-    if embedding.solver == "alternating":
-        return "the alternation needs all rows at hand; use solver='randomized'"
     if not source.again:
         return (
             "these blocks are an iterator, which can be gone through once; pass something that "
@@ -165,6 +163,17 @@ def _why_not_by_passes(embedding: Embedding, source: RowSource) -> str | None:
             "function that returns a new iterator"
         )
     return None
+
+
+def _first_pass(
+    source: RowSource, part: Callable[[Block], Any], most: int, what: str
+) -> tuple[Any, Any, Rows | None]:
+    """Return the sums of all rows and of those that are not held out, and the held-out rows."""
+    apart = SetApart(part, operator.add, most)
+    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what=what))
+    whole = rest if rows is None else rest + part(Block(rows.X, rows.Y, rows.weights, 0, 0))
+    refuse_no_weight(whole.count)
+    return whole, rest, rows
 
 
 # ---- one pass ---------------------------------------------------------------------------------
@@ -176,12 +185,7 @@ def block_moments(block: Block) -> Moments:
 
 
 def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
-    apart = SetApart(block_moments, operator.add, most)
-    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="one pass"))
-    moments = rest
-    if rows is not None:
-        moments = rest + block_moments(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    refuse_no_weight(moments.count)
+    moments, rest, rows = _first_pass(source, block_moments, most, "one pass")
     refuse_overflow(float(np.trace(moments.left_left)))
     scale = deviations_of(moments) if classifier.scale else None
     pair = MomentsPair(moments if scale is None else moments.rescaled(1.0 / scale))
@@ -199,21 +203,16 @@ def _from_moments(classifier: Any, source: RowSource, most: int) -> Summed:
 
 def _from_passes(classifier: Any, embedding: Embedding, source: RowSource, most: int) -> Summed:
     assert isinstance(embedding, CMLL)
-    _fit_in_memory(embedding, source, models=2 if most else 1)
-    size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1]
-    order = source.n_features + source.n_labels
-    searches = 1 if _together(order, size or 0, 2 if most else 1) else 2
-    passes = searches * few_passes.most_products(order, size or 0) + 2
+    size = embedding.sizes(source.n_features, source.n_labels, source.n_features)[1] or 0
+    order, models = source.n_features + source.n_labels, 2 if most else 1
+    _require_room_for_codes(source, size, models)
+    searches = 1 if _together(order, size, models) else 2
+    passes = searches * few_passes.most_products(order, size) + 2
     if classifier.verbose:
         owner, at_most = type(classifier).__name__, f"at most {passes} passes over the blocks"
         print(f"{owner}: {at_most}: means, products, learner.", file=sys.stderr, flush=True)
     before = getattr(source, "n_passes", 0)
-    apart = SetApart(column_sums, operator.add, most)
-    rest, rows = apart.ended(source.total(apart.of_block, apart.both, what="means"))
-    sums = rest
-    if rows is not None:
-        sums = rest + column_sums(Block(rows.X, rows.Y, rows.weights, 0, 0))
-    refuse_no_weight(sums.count)
+    sums, rest, rows = _first_pass(source, column_sums, most, "means")
     refuse_overflow(float(sums.deviations.sum()))
     scale, factors = None, None
     if classifier.scale:
@@ -267,25 +266,16 @@ def _together(order: int, size: int, models: int) -> bool:
     return models * few_passes.needed_bytes(order, size) <= TOGETHER_BYTES
 
 
-def _fit_in_memory(embedding: CMLL, source: RowSource, models: int) -> None:
-    """Reduce "auto" label components until they fit in the memory."""
-    order, D, M = source.n_features + source.n_labels, source.n_features, source.n_labels
-    free = memory.available_bytes()
-
-    def needed() -> int:
-        size = embedding.sizes(D, M, D)[1] or 0
-        searches = models if _together(order, size, models) else 1
-        codes = 8 * order * 4 * size  # that are found already, with their weights
-        return searches * _search_bytes(order, size) + (models - searches) * codes
-
-    if embedding.n_label_components == "auto" and free is not None:
-        shrink_auto(embedding, M, needed, free)
+def _require_room_for_codes(source: RowSource, size: int, models: int) -> None:
+    """Raise MemoryError where codes of so many components would not fit in memory."""
+    D, M = source.n_features, source.n_labels
+    searches = models if _together(D + M, size, models) else 1
+    codes = 8 * (D + M) * 4 * size  # that are found already, with their weights
     memory.require_memory(
-        needed(),
+        searches * _search_bytes(D + M, size) + (models - searches) * codes,
         what=f"Finding codes of {D} features and {M} labels by passes over the blocks",
         remedy="Set fewer n_label_components, or threshold=0.5 and decoder='linear', which need "
         "no second model.",
-        free=free,
     )
 
 

@@ -6,7 +6,6 @@ the order of the blocks, so that the result has the same bits for every number o
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,9 +16,9 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
 
-from compactlearn.core._progress import RowsBar
+from compactlearn.core._progress import Steps
 from compactlearn.core._row_blocks import RowBlocks
-from compactlearn.core._threads import VARIABLES, blas_threads, look_again, own_cores
+from compactlearn.core._threads import blas_threads, look_again, own_cores, user_decided
 from compactlearn.linalg._row_source import Block
 from compactlearn.scale._checking import Columns, digest_of, n_rows_of
 from compactlearn.scale._checkpoint import Checkpoint, PassState
@@ -78,10 +77,8 @@ class LocalSource:
         state = PassState() if state is None else state
         if not state.done:
             digests = list(state.digests)
-            with RowsBar(
-                f"{self.owner}: {what}", self.n_rows_expected, verbose=self.verbose
-            ) as bar:
-                bar.advance(state.n_rows, read_before=True)
+            with Steps(f"{self.owner}: {what}", self.n_rows_expected, verbose=self.verbose) as bar:
+                bar.advance(state.n_rows)
                 for n_rows, share, digest in self._shares(part, state):
                     value = share if state.n_blocks == 0 else add(state.value, share)
                     digests.append(digest)
@@ -89,6 +86,7 @@ class LocalSource:
                     state = PassState(value, *done, tuple(digests))
                     self._keep(state)
                     bar.advance(n_rows)
+                    bar.say(f"{state.n_rows:,} rows")
             state.done = True
             self._keep(state, now=True)
         self._compare(state)
@@ -168,8 +166,7 @@ class LocalSource:
 
 def summing_threads() -> int:
     """Return the number of threads that sum blocks: one if the user has set those of the BLAS."""
-    decided = any(os.environ.get(name) for name in VARIABLES)
-    return 1 if decided else min(own_cores(), MOST_THREADS)
+    return 1 if user_decided() else min(own_cores(), MOST_THREADS)
 
 
 def _opener(blocks: Any, owner: str) -> tuple[Callable[[], Iterable[Any]], bool]:

@@ -10,14 +10,12 @@ import scipy.sparse
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import check_k, named_classes, named_topk, names_of
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import RanksLabels, best_labels, describe
+from compactlearn.compact._label_output import DenseScores, best_labels, describe
 from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._params import (
     Choice,
@@ -41,17 +39,16 @@ from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.scale.dask._sharing import gathered, share_out
-from compactlearn.shortlist._fitting import fit_stages
+from compactlearn.shortlist._fitting import all_label_scores, fit_stages, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, usual_candidates
-from compactlearn.shortlist._held_out import all_label_scores, tuned_threshold
+from compactlearn.shortlist._rows import ShortlistRows
 from compactlearn.shortlist._sparse import kept_entries
-from compactlearn.shortlist._stages import BLOCK_ROWS, Stages
-from compactlearn.shortlist._training import TrainingRows
+from compactlearn.shortlist._stages import Stages
 
 Array = NDArray[np.float64]
 
 
-class ShortlistClassifier(RanksLabels, ClassifierMixin, BaseEstimator):
+class ShortlistClassifier(DenseScores):
     """Many labels and sparse features: a compact model retrieves, sparse classifiers decide.
 
     A row's labels are found in four stages:
@@ -276,7 +273,7 @@ default="auto"
             describe(self, labels, given.left_out)
             self._sparse_labels = scipy.sparse.issparse(y) or targets.by_name
             Y = scipy.sparse.csr_array(targets.matrix)
-            data = TrainingRows.merged(given.X, Y, given.weights, targets.unknown, given.rows)
+            data = ShortlistRows.merged(given.X, Y, given.weights, targets.unknown, given.rows)
             usual = usual_candidates(data.X.shape[0], labels.n_labels, data.n_present)
             asked = self.n_candidates if labels.kind == "multilabel" else labels.n_labels
             settings = GeneratorSettings(
@@ -321,8 +318,7 @@ default="auto"
 
     def _scores_to_rank(self, X: Any) -> Array:
         """Return scores of all labels, in their order; (n,) of two classes."""
-        scores = self.stages_.dense_scores(self._prepare(X), self.base_scores_) - self.boundary_
-        return scores[:, 0] if self.label_space_.kind == "binary" else scores
+        return super().decision_function(X)
 
     @lazy_on_dask
     def decision_function(self, X: Any) -> Any:
@@ -338,7 +334,7 @@ default="auto"
         X = self._prepare(X)
         if self.label_space_.kind == "multilabel":
             return self.stages_.scores(X, self.base_scores_)
-        scores = self.stages_.dense_scores(X, self.base_scores_) - self.boundary_
+        scores = self._scores(X)
         return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     @lazy_on_dask
@@ -357,58 +353,29 @@ default="auto"
             matrix = self.stages_.scores(X, self.base_scores_)
             matrix.data = expit(matrix.data)
             return matrix
-        scores = self.stages_.dense_scores(X, self.base_scores_)
+        scores = self._scores(X) + self.boundary_
         if self.label_space_.kind == "binary":
             return expit(np.hstack([-scores, scores]))
         return softmax(log_expit(scores), axis=1)
 
+    # As in the base class, from the scores of candidates alone.
+
     @lazy_on_dask
     def predict_topk(self, X: Any, k: int, *, sparse: bool = False, names: bool = False) -> Any:
-        """Return the k best labels of each row and their scores, best first.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int
-        sparse : bool, default=False
-            Whether to return one CSR matrix of shape (n_samples, n_labels) with the k scores of
-            each row stored, instead of the pair (indices, scores), both of shape (n_samples, k).
-        names : bool, default=False
-            Whether to return names of labels in place of their indices; see ``predict_labels``.
-        """
         return named_topk(self, self._topk(self._prepare(X), k), sparse=sparse, names=names)
 
     def predict_labels(self, X: Any, k: int | None = None) -> Pairs:
-        """Return for each row a list of pairs of a label's name and its probability, best first.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-        k : int or None, default=None
-            None returns the labels that ``predict`` gives, a number the k best.
-
-        Returns
-        -------
-        list of lists of (str, float)
-            Names are those of ``label_names_``, or the numbers of the columns where ``fit`` had no
-            names; for a vector y the classes, as strings.
-        """
         X = self._prepare(X)
         if self.label_space_.kind != "multilabel":
             return named_classes(self, X, k)
         if k is not None:
             check_k(k, self.n_labels_, "predict_labels")
-        names = names_of(self)
-        found: Pairs = []
-        for rows in gen_batches(X.shape[0], BLOCK_ROWS):
-            if k is not None:
-                picked = Picked.best(*self._topk(X[rows], k))
-            else:
-                matrix = _above(self.stages_.scores(X[rows], self.base_scores_), self.threshold_)
-                row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-                picked = Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
-            found += picked.named(names, expit(picked.scores))
-        return found
+            picked = Picked.best(*self._topk(X, k))
+        else:
+            matrix = _above(self.stages_.scores(X, self.base_scores_), self.threshold_)
+            row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+            picked = Picked.ordered(row, matrix.indices, matrix.data, matrix.shape[0])
+        return picked.named(names_of(self), expit(picked.scores))
 
     def _topk(self, X: Any, k: int) -> tuple[NDArray[np.intp], Array]:
         """Return labels and scores of checked rows, both of shape (n_rows, k)."""
@@ -438,7 +405,7 @@ default="auto"
         """
         X = self._prepare(X)
         if self.label_space_.kind != "multilabel":
-            return self.label_space_.decided(self._score_blocks(X), X.shape[0], self.threshold_)
+            return super().predict(X)
         labels = _above(self.stages_.scores(X, self.base_scores_), self.threshold_)
         labels.data = np.ones(labels.data.size, dtype=self.label_space_.dtype)
         return labels if self._sparse_labels else labels.toarray()
@@ -459,13 +426,6 @@ default="auto"
         """Number of parameters that predicting needs."""
         check_is_fitted(self, "stages_")
         return self.stages_.n_parameters
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 def _above(matrix: scipy.sparse.csr_array, threshold: Any) -> scipy.sparse.csr_array:

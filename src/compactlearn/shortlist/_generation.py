@@ -18,7 +18,7 @@ from compactlearn.crossfit._folds import Folds
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._neighbours import Neighbours
-from compactlearn.shortlist._training import Rows, TrainingRows
+from compactlearn.shortlist._rows import Rows, ShortlistRows
 
 # All labels are candidates as long as rows times labels are no more than these pairs; beyond that
 # a row has at least so many candidates, or so many for each label that a row has on average.
@@ -109,7 +109,7 @@ class GeneratorSettings:
     n_threads: int
 
     def fit(
-        self, data: TrainingRows, rows: scipy.sparse.csr_array, rng: np.random.RandomState
+        self, data: ShortlistRows, rows: scipy.sparse.csr_array, rng: np.random.RandomState
     ) -> CandidateGenerator:
         """Fit retriever and neighbours to all rows."""
         retriever = self._new_retriever(data.Y.shape, rng)
@@ -120,8 +120,8 @@ class GeneratorSettings:
 
     def out_of_fold(
         self,
-        data: TrainingRows,
-        learning: TrainingRows,
+        data: ShortlistRows,
+        learning: ShortlistRows,
         rows: scipy.sparse.csr_array,
         split: tuple[Rows, Rows],
         rng: np.random.RandomState,
@@ -179,7 +179,7 @@ class GeneratorSettings:
             retriever.set_params(random_state=int(rng.randint(2**31 - 1)))
         return retriever
 
-    def _fitted(self, retriever: Any, data: TrainingRows) -> Any:
+    def _fitted(self, retriever: Any, data: ShortlistRows) -> Any:
         """Fit a retriever; the usual one needs no more than seven digits."""
         fitted = _fit(retriever, data)
         return fitted.compress("float32") if self.retriever is None else fitted
@@ -201,7 +201,7 @@ class GeneratorSettings:
         labels, scores = zip(*found, strict=True)
         return np.concatenate(labels), np.concatenate(scores)
 
-    def _neighbours(self, data: TrainingRows, rows: scipy.sparse.csr_array) -> Neighbours:
+    def _neighbours(self, data: ShortlistRows, rows: scipy.sparse.csr_array) -> Neighbours:
         numbers = None if data.numbers is None else data.numbers.astype(np.int32)
         return Neighbours.of(rows, data.Y, self.n_neighbors, data.weights, data.unknown, numbers)
 
@@ -216,7 +216,7 @@ def sparse_rows(X: Any, *, unit: bool) -> scipy.sparse.csr_array:
     return rows.astype(np.float32)
 
 
-def _fit(model: Any, data: TrainingRows) -> Any:
+def _fit(model: Any, data: ShortlistRows) -> Any:
     name, arguments = type(model).__name__, {}
     if data.unknown is not None:
         if not has_fit_parameter(model, "unknown"):

@@ -90,13 +90,6 @@ class Stages:
             dense[candidates.rows, candidates.labels] = scores
             yield rows, dense
 
-    def dense_scores(self, X: Any, base: Array | None) -> Array:
-        """Return the scores of :meth:`dense_blocks` at once."""
-        scores = np.empty((X.shape[0], self.n_labels))
-        for rows, block in self.dense_blocks(X, base):
-            scores[rows] = block
-        return scores
-
     def _scored(self, X: Any, base: Array | None) -> tuple[Candidates, NDArray[np.float32]]:
         found, count = self.rank(X), self.generator.sizes.n_candidates
         return with_base_candidates(found.candidates, found.scores, X, base, count)

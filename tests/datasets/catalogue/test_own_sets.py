@@ -1,11 +1,8 @@
 """Data sets that users add: stored completely, and never in place of a set of the library."""
 
 import gzip
-import multiprocessing
 import os
 import re
-import signal
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -79,6 +76,12 @@ def test_several_files_and_a_label_file(home, tmp_path):
         np.testing.assert_array_equal(data.X.toarray(), X)
         np.testing.assert_array_equal(data.Y.toarray(), Y)
         assert (data.feature_names, data.label_names) == names
+    swapped = tmp_path / "swapped.arff"
+    write_arff(Dataset(X[9:, ::-1], Y[9:], names[0][::-1], names[1]), swapped)
+    with pytest.raises(
+        ValueError, match=r"swapped.arff has 30 of other names, or in another order"
+    ):
+        add("other", [packed, swapped], labels=-2, data_home=home)
     with pytest.raises(ValueError, match=r"at most one XML file .* but 0 and 1"):
         add("other", tmp_path / "one.xml", data_home=home)
 
@@ -180,7 +183,7 @@ def test_counts_of_sets_without_address_are_checked(home, docs, monkeypatch):
     entries["toy-paper"] = Entry(
         "toy-paper", Expected(samples=2), of="toy", subset=Subset(rows=2, seed=0)
     )
-    for module in ("known_sets", "by_name", "own_sets"):
+    for module in ("known_sets", "by_name"):
         monkeypatch.setattr(f"compactlearn.datasets._catalogue.{module}.registry", lambda: entries)
     with pytest.raises(ValueError, match="has 3 features instead of 2, 1 labels instead of 2"):
         add("toy", docs, labels=-1, data_home=home)
@@ -192,43 +195,23 @@ def test_counts_of_sets_without_address_are_checked(home, docs, monkeypatch):
     assert "toy" not in [name for name in list_datasets(home) if describe(name, home).own]
 
 
-def _add_forever(home, paths, rounds=10_000):
-    for round_ in range(rounds):
-        add("mine", paths[round_ % 2], labels=-2, overwrite=True, data_home=home)
-
-
-@pytest.fixture
-def two(tmp_path):
-    """Two tables, one longer than the other."""
+def test_a_reader_gets_the_old_or_the_new_set_during_a_replacement(home, tmp_path):
+    """A reader never gets a mixture or an error."""
     paths = [tmp_path / "one.csv", tmp_path / "two.csv"]
     for path, rows in zip(paths, (2000, 3000), strict=True):
         cells = (f"{i},{i * 0.5},1,0\n" for i in range(rows))
         path.write_text("id,x,sports,politics\n" + "".join(cells))
-    return paths
 
+    def replace(times):
+        for place in range(times):
+            add("mine", paths[place % 2], labels=-2, overwrite=True, data_home=home)
 
-def test_a_reader_gets_the_old_or_the_new_set_during_a_replacement(home, two):
-    """A reader never gets a mixture or an error."""
-    add("mine", two[0], labels=-2, data_home=home)
+    replace(1)
     with ThreadPoolExecutor(1) as pool:
-        done = pool.submit(_add_forever, home, two, 10)
+        done = pool.submit(replace, 10)
         while not done.done():
             assert load("mine", home).n_samples in (2000, 3000)
         done.result()
-
-
-def test_a_killed_writer_leaves_the_old_set_or_the_new(home, two):
-    """The stored set can be loaded whenever the signal comes."""
-    rng = np.random.default_rng(0)
-    add("mine", two[0], labels=-2, data_home=home)
-    context = multiprocessing.get_context("fork")
-    for _ in range(5):
-        child = context.Process(target=_add_forever, args=(home, two))
-        child.start()
-        time.sleep(float(rng.uniform(0.02, 0.25)))
-        os.kill(child.pid, signal.SIGKILL)
-        child.join()
-        assert load("mine", home).n_samples in (2000, 3000)
 
 
 def test_fingerprints_are_of_values_alone(docs, tmp_path):

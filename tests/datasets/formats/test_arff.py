@@ -6,8 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 from compactlearn.datasets import DataFileError, read
@@ -162,35 +160,6 @@ def test_latin_1_is_read_where_utf_8_fails(write):
     text = "@relation r\n@attribute é {0,1}\n@attribute x numeric\n@data\n1,2\n"
     for content in (text.encode(), text.encode("latin-1"), text.encode("utf-8-sig")):
         assert read_arff(write(content), 1).label_names == ("é",)
-
-
-numbers = st.one_of(
-    st.just(0.0), st.floats(-1e9, 1e9, allow_nan=False), st.integers(-5, 5).map(float)
-)
-
-
-@given(st.data())
-def test_dense_and_sparse_writing_read_the_same_numbers(tmp_path_factory, data):
-    n_features = data.draw(st.integers(1, 5))
-    row = st.tuples(
-        st.lists(st.integers(0, 1), min_size=2, max_size=2),
-        st.lists(numbers, min_size=n_features, max_size=n_features),
-    )
-    rows = data.draw(st.lists(row, min_size=1, max_size=6))
-    table = [[*labels, *features] for labels, features in rows]
-    header = "@relation r\n@attribute p {0,1}\n@attribute q {0,1}\n"
-    header += "".join(f"@attribute x{j} numeric\n" for j in range(n_features)) + "@data\n"
-    dense = "".join(",".join(repr(value) for value in line) + "\n" for line in table)
-    braces = "".join(
-        "{" + ",".join(f"{j} {value!r}" for j, value in enumerate(line) if value) + "}\n"
-        for line in table
-    )
-    folder = tmp_path_factory.mktemp("arff")
-    for rows_text in (dense, braces, "% careful\n" + dense.replace("\n", " % route\n")):
-        path = folder / "r.arff"
-        path.write_text(header + rows_text)
-        X, Y = arrays(read_arff(path, 2))
-        np.testing.assert_array_equal(np.hstack([Y, X]), table)
 
 
 @pytest.mark.parametrize(

@@ -190,14 +190,6 @@ def test_damaged_files(folder, name, edits):
             assert same_outcome(found, outcome(path, reader))
 
 
-@pytest.mark.parametrize("name", ["arff-mixed", "xmlrepo", "csv", "libsvm", "xml"])
-def test_every_truncation(folder, name):
-    path, content, reader = subject(folder, name)
-    for length in range(len(content)):
-        write_new(path, content[:length])
-        check_outcome(path, reader)
-
-
 # ------------------------------------------------------------------------------ hostile files
 
 

@@ -43,7 +43,7 @@ class TestPairs:
     def test_libsvm(self, write):
         check(read_libsvm(write("# head\n0 1:2.5 3:1 # why\n\n 1:0\n1 2:-7 3:0.125\n", "t.svm")))
         path = write("0 0:2.5 2:1\n 0:0\n1 1:-7 2:0.125\n", "t.svm")
-        check(read_libsvm(path, zero_based=True))
+        check(read_xmlrepo(path))
         with pytest.raises(DataFileError, match=r"line 1: .* indices from 1, each"):
             read_libsvm(path)
 

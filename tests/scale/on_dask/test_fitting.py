@@ -29,7 +29,7 @@ MODELS = {
         CMLL(n_label_components=3), scale=True, alpha="auto", threshold=0.4
     ),
     "ridge": CompactClassifier(Original(), threshold=0.5),
-    "mddm": PaperClassifier(MDDM(3), bias="none", threshold=0.5),
+    "mddm": PaperClassifier(MDDM(3), threshold=0.5),
 }
 
 
@@ -76,7 +76,7 @@ def test_it_does_not_matter_where_blocks_begin(sizes, sparse, weighted, seed):
 LEARNT = {
     "threshold": {"threshold": "auto"},
     "thresholds": {"threshold": "per-label"},
-    "learned": {"decoder": "learned"},
+    "logistic decoder": {"decoder": "logistic"},
     "logistic": {"decoder": "logistic", "threshold": "f1"},
     "passes": {"solver": "randomized", "n_label_components": 3},
     "logistic by passes": {
@@ -102,7 +102,7 @@ def test_decoder_and_threshold_are_those_of_blocks_in_memory(case, sparse):
     same(expected, found, X)
     np.testing.assert_allclose(found.threshold_, expected.threshold_, rtol=0, atol=1e-8)
     assert found.n_passes_ == expected.n_passes_
-    if case != "learned" and "passes" not in case:
+    if case != "logistic decoder" and "passes" not in case:
         whole = clone(model).set_params(decoder="linear", threshold=0.5).fit(X, Y)
         linear = clone(model).set_params(decoder="linear", threshold=0.5)
         same(whole, linear.fit(array(X, *sizes, sparse=sparse), Y), X)

@@ -12,10 +12,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from compactlearn.cli.commands import INTERRUPTED, Home, Mistake, shown
+from compactlearn.cli.commands import INTERRUPTED, Home, Mistake, fitted, shown
 from compactlearn.cli.commands import console as standard_output
 from compactlearn_bench import (
-    ClusterError,
     Event,
     RunError,
     Spec,
@@ -25,13 +24,11 @@ from compactlearn_bench import (
     read_spec,
     run,
 )
-from compactlearn_bench.cli.bench_view import CellProgress, view
 from compactlearn_bench.records import Cell, RecordError, Store, StoreError, open_records
 
 __all__ = ["bench", "run_mistakes"]
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-_REASONS = 5  # how many of them are shown at the end
 
 
 def _say(sentence: str) -> None:
@@ -51,8 +48,28 @@ def run_mistakes() -> Iterator[None]:
     except RunError as error:
         _say(" ".join(str(error).split()))
         raise typer.Exit(1) from error
-    except (SpecError, RecordError, ClusterError, ImportError) as error:
+    except (SpecError, RecordError, ImportError) as error:
         raise Mistake(str(error)) from error
+
+
+class _Lines:
+    """Print a line for each cell that ends, and count the cells that have a record."""
+
+    def __init__(self, n_cells: int, console: Console) -> None:
+        self.n_cells, self.console, self.n_ended = n_cells, console, 0
+
+    def __call__(self, event: Event) -> None:
+        self.n_ended += event.status is not None
+        if event.kind == "ended":
+            cell = event.cell
+            reason = f" ({event.reason})" if event.reason else ""
+            self.console.print(
+                f"[{self.n_ended}/{self.n_cells}] {cell.dataset} {cell.method} "
+                f"{cell.selection} fold {cell.fold}: {event.status} in {event.seconds:.2f} s"
+                f"{reason}",
+                soft_wrap=True,
+                markup=False,
+            )
 
 
 def bench(
@@ -75,9 +92,6 @@ def bench(
         bool, typer.Option("--retry-failed", help="Compute again what did not end well.")
     ] = False,
     data_home: Home = None,
-    scheduler: Annotated[
-        str | None, typer.Option(help="The address of a Dask scheduler to run the cells on.")
-    ] = None,
     device: Annotated[
         str | None,
         typer.Option(help="Where PyTorch solves the grids of selection 'paper', e.g. cuda."),
@@ -106,39 +120,32 @@ def bench(
         return
     if pack is not None:
         _take_in(pack, place, console)
-    with run_mistakes():
-        place.prepare()
-    progress = CellProgress(cells)
-    around, note = view(progress, console)
+    lines = _Lines(len(cells), console)
     console.print(f"{spec.name}: {len(cells)} cells, records in {place.folder}", soft_wrap=True)
     try:
-        with run_mistakes(), around:
+        with run_mistakes():
             summary = run(
                 spec,
                 place,
                 workers=workers,
-                scheduler=scheduler,
                 retry_failed=retry_failed,
-                on_event=note,
+                on_event=lines,
                 data_home=data_home,
                 device=device,
             )
     except KeyboardInterrupt:
         _say(
-            f"Stopped; {progress.n_ended} of {len(cells)} cells have a record. The same command "
+            f"Stopped; {lines.n_ended} of {len(cells)} cells have a record. The same command "
             "resumes it."
         )
         raise typer.Exit(INTERRUPTED) from None
     if pack is not None:
         with run_mistakes():
             console.print(f"{place.pack(pack)} records in {pack}", soft_wrap=True)
-    _conclude(summary, progress, place, console)
+    _conclude(summary, place, console)
 
 
-def _conclude(summary: Summary, progress: CellProgress, place: Store, console: Console) -> None:
-    if console.is_terminal:  # elsewhere each has its own line
-        for text, count in progress.reasons.most_common(_REASONS):
-            console.print(f"{count} x {text}", soft_wrap=True, markup=False)
+def _conclude(summary: Summary, place: Store, console: Console) -> None:
     ended = ", ".join(f"{count} {status}" for status, count in summary.statuses.items())
     console.print(f"{summary.computed} cells computed, {summary.found} found; in all {ended}.")
     if summary.statuses.get("failed"):
@@ -155,15 +162,22 @@ def _show_plan(
     packed: dict[str, str] = {}
     if pack is not None and pack.exists():
         packed = {record.cell.name: record.status for record in open_records(pack, _say)}
-    progress, statuses = CellProgress(cells), Counter()
+    statuses = Counter()
+    total: Counter[tuple[str, str]] = Counter()
+    done: Counter[tuple[str, str]] = Counter()
     for cell in cells:
         status, other = place.status(cell), packed.get(cell.name)
         if other == "done" or status is None:  # as in `Store.unpack`
             status = other
         statuses[status or "to do"] += 1
-        if status is not None:
-            progress(Event("found", cell, status))
-    for table in progress.tables(console.width):
+        total[cell.dataset, cell.method] += 1
+        done[cell.dataset, cell.method] += status == "done"
+    methods = list(dict.fromkeys(method for _, method in total))
+    rows = [
+        [data, *(f"{done[data, m]}/{total[data, m]}" if total[data, m] else "" for m in methods)]
+        for data in dict.fromkeys(data for data, _ in total)
+    ]
+    for table in fitted(["data set", *methods], rows, console.width):
         console.print(table)
     counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
     console.print(

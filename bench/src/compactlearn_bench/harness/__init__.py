@@ -1,1 +1,1 @@
-"""The harness: what a spec has left is computed, in processes or on a cluster, and recorded."""
+"""The harness: what a spec has left is computed, in processes, and recorded."""

@@ -22,9 +22,8 @@ class Event:
 
     Parameters
     ----------
-    kind : "found", "started", "ended" or "put back"
-        "found": its record was there, by this run's start or since then by another process;
-        "put back": another process is at it, or nobody any more: it will be looked at again.
+    kind : "found", "started" or "ended"
+        "found": its record was there.
     cell : Cell
     status : str or None
         Of its record, for "found" and "ended".
@@ -34,7 +33,7 @@ class Event:
         Why it is not "done".
     """
 
-    kind: Literal["found", "started", "ended", "put back"]
+    kind: Literal["found", "started", "ended"]
     cell: Cell
     status: str | None = None
     seconds: float = 0.0

@@ -159,8 +159,7 @@ class Worker:
     def stop(self, patience: float = 0.0) -> None:
         """End the process, after `patience` seconds in which it may end by itself.
 
-        With it whatever it has started and left in its group: it would continue to compute, and a
-        forked child would hold on to the claim of the cell.
+        With it whatever it has started and left in its group, which would continue to compute.
         """
         if patience:
             with suppress(subprocess.TimeoutExpired):

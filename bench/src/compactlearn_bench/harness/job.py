@@ -6,10 +6,10 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from compactlearn_bench.records import Cell, Record
+from compactlearn_bench.records import Cell
 from compactlearn_bench.spec.datasets import OwnFile
 
-__all__ = ["Job", "written"]
+__all__ = ["Job"]
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,6 @@ class Job:
     cell: Cell
     data_home: str | None = None  # where the data sets lie
     folder: str | None = None  # where modules of the user's own lie
-    store: str | None = None  # where the worker writes the record; None: it sends the record back
-    stale: str | None = None  # when the record was written that is to be replaced
     file: OwnFile | None = None  # where the data set is read from, if not from where its name says
     device: str | None = None  # where grids are solved, by its name in PyTorch; None: by NumPy
 
@@ -34,8 +32,3 @@ class Job:
         found: dict[str, Any] = json.loads(text)
         file = found["file"] if found["file"] is None else OwnFile.from_dict(found["file"])
         return cls(**found | {"cell": Cell(**found["cell"]), "file": file})
-
-
-def written(record: Record) -> str:
-    """When a record was written."""
-    return str(record.circumstances.get("written", ""))

@@ -1,4 +1,4 @@
-"""Run a benchmark: whatever has no record yet, here or on a cluster."""
+"""Run a benchmark: whatever has no record yet."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from pathlib import Path
 
 from compactlearn.datasets import fetch, is_available
 from compactlearn.utils import Integer, require
-from compactlearn_bench.harness.cluster import run_on_cluster
 from compactlearn_bench.harness.events import Event, OnEvent, Summary, Tally
 from compactlearn_bench.harness.guard import Launch, launch
-from compactlearn_bench.harness.job import Job, written
+from compactlearn_bench.harness.job import Job
 from compactlearn_bench.harness.pool import Pool
 from compactlearn_bench.records import Cell, Store
 from compactlearn_bench.spec.cells import cells_of
@@ -25,7 +24,6 @@ def run(
     store: Store,
     *,
     workers: int | None = None,
-    scheduler: str | None = None,
     retry_failed: bool = False,
     on_event: OnEvent | None = None,
     data_home: Path | None = None,
@@ -35,7 +33,7 @@ def run(
     """Compute every cell of a benchmark that has no record, and record it.
 
     It may be stopped at any moment, by whatever means, and called again: cells that have a
-    record are not computed again. Several processes may run on the same store at the same time.
+    record are not computed again.
 
     Parameters
     ----------
@@ -43,8 +41,6 @@ def run(
     store : Store
     workers : int, optional
         How many processes; by default what the spec says. The scores do not depend on it.
-    scheduler : str, optional
-        The address of a Dask scheduler, to run the cells on its cluster instead.
     retry_failed : bool
         Also compute again what failed or went over its budget in an earlier run.
     on_event : callable, optional
@@ -68,11 +64,9 @@ def run(
         If a method or its settings are wrong, there is no such device, or a data set is not here
         and cannot be fetched.
     StoreError
-        If a record cannot be written.
-    ClusterError
-        If no scheduler answers.
+        If a record cannot be written, or another run is at the same store.
     RunError
-        If a worker process cannot start, or the scheduler is lost.
+        If a worker process cannot start.
     """
     if workers is not None and not Integer(1).accepts(workers):
         raise ValueError(
@@ -82,13 +76,10 @@ def run(
     if device is not None:
         _try(device)
     cells, tally = cells_of(spec), Tally(on_event)
-    store.prepare()
-    jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)
-    jobs = [replace(job, device=device) for job in jobs]
-    _fetch({job.cell.dataset: None for job in jobs if job.file is None}, data_home)
-    if scheduler is not None:
-        run_on_cluster(jobs, store, spec.budget, scheduler, tally)
-    else:
+    with store.locked():
+        jobs = _jobs(cells, spec, store, retry_failed, data_home, tally)
+        jobs = [replace(job, device=device) for job in jobs]
+        _fetch({job.cell.dataset: None for job in jobs if job.file is None}, data_home)
         Pool(jobs, store, spec.budget, workers or spec.workers, tally, launcher).run()
     return tally.summary()
 
@@ -107,15 +98,10 @@ def _jobs(
     jobs = []
     for cell in cells:
         record = store.read(cell)
-        stale = None
-        if record is not None:
-            if record.status == "done" or not retry_failed:
-                tally(Event("found", cell, record.status))
-                continue
-            stale = written(record)
-        jobs.append(
-            Job(cell, home, folder, str(store.folder.resolve()), stale, files[cell.dataset])
-        )
+        if record is not None and (record.status == "done" or not retry_failed):
+            tally(Event("found", cell, record.status))
+        else:
+            jobs.append(Job(cell, home, folder, files[cell.dataset]))
     return jobs
 
 

@@ -1,7 +1,6 @@
-"""The process that computes cells, one after the other, and writes each record itself.
+"""The process that computes cells, one after the other, and sends back their records.
 
-So a record is safe the moment its cell ends, whatever becomes of whoever asked for it. The
-process ends when its standard input closes: that is how it learns that its parent is no more.
+The process ends when its standard input closes: that is how it learns that its parent is no more.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from compactlearn_bench.harness.execute import execute
-from compactlearn_bench.harness.job import Job, written
-from compactlearn_bench.records import Record, Store, StoreError
+from compactlearn_bench.harness.job import Job
 
 __all__ = ["main", "serve"]
 
@@ -35,34 +33,10 @@ def serve(pipe: Connection) -> None:
         _send(pipe, "ready")
         while True:
             job = Job.from_json(pipe.recv_bytes())
-            _send(pipe, **_handled(job, pipe))
+            record = execute(job, lambda: _send(pipe, "begun"))
+            _send(pipe, "computed", record=record.to_json())
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
-
-
-def _handled(job: Job, pipe: Connection) -> dict[str, Any]:
-    if job.store is None:
-        record = execute(job, lambda: _send(pipe, "begun"))
-        return _summary("computed", record) | {"record": record.to_json()}
-    store = Store(job.store)
-    try:
-        with store.claim(job.cell) as mine:
-            if not mine:
-                return {"event": "claimed"}
-            # Somebody may have finished it since the parent looked.
-            known = store.read(job.cell, claimed=True)
-            if known is not None and written(known) != job.stale:
-                return _summary("known", known)
-            record = execute(job, lambda: _send(pipe, "begun"))
-            store.write(record)
-            return _summary("written", record)
-    except StoreError as error:
-        return {"event": "unwritten", "reason": str(error), "errno": error.errno}
-
-
-def _summary(event: str, record: Record) -> dict[str, Any]:
-    total = record.circumstances.get("seconds", {}).get("total", 0.0)
-    return {"event": event, "status": record.status, "reason": record.reason, "seconds": total}
 
 
 def _send(pipe: Connection, event: str, **more: Any) -> None:
@@ -75,4 +49,4 @@ def _end_with_parent(handle: int) -> None:
         pass
     if os.getpgrp() == os.getpid():  # the group is ours: what the cell has started ends with us
         os.killpg(os.getpid(), signal.SIGKILL)
-    os._exit(1)  # a record that is being written is under a temporary name, and harmless
+    os._exit(1)

@@ -104,14 +104,15 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "validation_fraction": Setting(0.2, (Real(0, 1, open_low=True, open_high=True),)),
         "base_loss": Setting(None, (Nothing(), Choice("logistic", "hinge")), quiet=True),
         # those of the related work; None is the protocol's
-        "measurement": Setting(None, (Nothing(), Choice("hadamard", "gaussian"))),
-        "recovery": Setting(None, (Nothing(), Choice("omp", "cosamp"))),
+        # The next two and "loss" have a single value: the names of recorded cells depend on them.
+        "measurement": Setting(None, (Nothing(),)),
+        "recovery": Setting(None, (Nothing(),)),
         "tau": Setting(None, (Nothing(), Real(0, 1, open_low=True))),
         "n_similar": Setting(None, (Nothing(), Integer(1))),
         "n_neighbors": Setting(15, (Integer(1),)),
         "levels": Setting((4,), (Integer(1),), listed=True),
         "n_trees": Setting(100, (Integer(1),)),
-        "loss": Setting("squared", (Choice("squared", "logistic"),)),
+        "loss": Setting("squared", (Choice("squared"),)),
         # of baselines, and of the estimator that selects a model by itself
         "solver": Setting(None, (Nothing(), Choice("liblinear", "lbfgs")), quiet=True),
         "trees": Setting(500, (Integer(1),)),

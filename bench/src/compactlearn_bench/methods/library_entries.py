@@ -93,6 +93,7 @@ def _classifier(row: MethodRow, settings: Settings, configuration: Settings, see
     given = {name: settings[name] for name in row.options if name in settings}
     if given.pop("base_loss", None) == "hinge":  # LIBLINEAR's -s 3 -c 0.1 -B -1
         given["estimator"] = LinearSVC(loss="hinge", C=0.1, fit_intercept=False)
+    given.pop("loss", None)  # LEML has squares alone
     given |= {"n_components" if k == "latent" else k: v for k, v in configuration.items()}
     protocol = given.pop("protocol", "paper")
     params = {name: value for name, value in given.items() if value is not None}

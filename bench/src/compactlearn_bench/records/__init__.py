@@ -1,7 +1,6 @@
 """Records of finished cells of a benchmark: their format, their storage, their statistics."""
 
 from compactlearn_bench.records.aggregate import LOSSES, Gap, Grid, Results, Score, aggregate
-from compactlearn_bench.records.packed import Growth
 from compactlearn_bench.records.record import (
     SELECTIONS,
     Cell,
@@ -19,7 +18,6 @@ __all__ = [
     "Cell",
     "Gap",
     "Grid",
-    "Growth",
     "Record",
     "RecordError",
     "Results",

@@ -1,9 +1,9 @@
-"""A folder of records: one file for each finished cell, shared by as many processes as like.
+"""A folder of records: one file for each finished cell, written by one run at a time.
 
 ::
 
     cells/<name of the cell>.json   a record; there whole or not at all
-    claims/<name of the cell>.lock  somebody works on that cell
+    lock                            locked by the run that writes here
     quarantine/                     files that were no records, kept for whoever wants to know why
 """
 
@@ -12,19 +12,20 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from compactlearn.utils import atomic, warn_user
-from compactlearn_bench.records.claims import claim, sweep
-from compactlearn_bench.records.packed import Growth, read_packed, write_packed
+from compactlearn_bench.records.packed import read_packed, write_packed
 from compactlearn_bench.records.record import Cell, Record, RecordError
 
-__all__ = ["Store", "StoreError", "open_records"]
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
-_LEFT_OVER_S = 600.0  # a temporary file this old has no writer: a record takes no minute to write
+__all__ = ["Store", "StoreError", "open_records"]
 
 
 class StoreError(OSError):
@@ -42,6 +43,7 @@ class Store:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store, cell = Store(folder), Cell("enron", "ORI", "paper", 0)
     ...     before = store.read(cell)
@@ -56,29 +58,41 @@ class Store:
         self.folder = Path(folder)
         self._warn = warn
         self.cells = self.folder / "cells"
-        self.claims = self.folder / "claims"
         self.quarantine = self.folder / "quarantine"
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r})"
 
-    def prepare(self) -> None:
-        """Make the folder ready for writing, and clear away what killed processes left.
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside, the folder can be written to and is this run's alone.
+
+        The kernel drops the lock when its holder ends, however it ends. What killed runs left is
+        cleared away first.
 
         Raises
         ------
         StoreError
-            If nothing can be written there.
+            If nothing can be written there, or another run is at it.
         """
         try:
             self.cells.mkdir(parents=True, exist_ok=True)
-            self.claims.mkdir(exist_ok=True)
-            with tempfile.TemporaryFile(dir=self.cells) as probe:
-                now = os.fstat(probe.fileno()).st_mtime
+            handle = (self.folder / "lock").open("ab")
         except OSError as error:
             raise _unwritable(self.folder, error) from error
-        self._clear(now)
-        sweep(self.claims)
+        with handle:
+            try:
+                if fcntl is not None:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise StoreError(
+                    "Only one run at a time may write to a folder of records, and another one is "
+                    f"at {self.folder}; wait until it has ended, or name another folder."
+                ) from error
+            for part in self.cells.glob(".*.part"):  # of a writer that was killed
+                with suppress(OSError):
+                    part.unlink()
+            yield
 
     def path(self, cell: Cell) -> Path:
         """Where the record of a cell lies, or would.
@@ -90,17 +104,15 @@ class Store:
         """
         return self.cells / f"{cell.name}.json"
 
-    def read(self, cell: Cell, *, claimed: bool = False) -> Record | None:
+    def read(self, cell: Cell) -> Record | None:
         """The record of a cell; None if there is none, or only one that cannot be read.
 
         Parameters
         ----------
         cell : Cell
             The question that the record answers.
-        claimed : bool
-            Whether the caller holds the claim on the cell.
         """
-        return self._read(self.path(cell), claimed)
+        return self._read(self.path(cell))
 
     def status(self, cell: Cell) -> str | None:
         """Return the status of a cell; None if it has no record that can be read. Changes nothing.
@@ -143,26 +155,6 @@ class Store:
         except OSError as error:
             raise _unwritable(self.folder, error) from error
 
-    @contextmanager
-    def claim(self, cell: Cell) -> Iterator[bool]:
-        """Inside, whether the cell is ours to compute; False: another process is at it.
-
-        Parameters
-        ----------
-        cell : Cell
-            The question that the record answers.
-        """
-        with ExitStack() as claims:
-            try:
-                self.claims.mkdir(parents=True, exist_ok=True)
-                mine = claims.enter_context(claim(self._lock(cell.name)))
-            except OSError as error:
-                raise _unwritable(self.folder, error) from error
-            yield mine
-
-    def _lock(self, name: str) -> Path:
-        return self.claims / f"{name}.lock"
-
     def pack(self, path: str | os.PathLike[str]) -> int:
         """Write every record to one compressed file, whole or not at all; returns how many.
 
@@ -198,26 +190,16 @@ class Store:
                 written += 1
         return written
 
-    def _read(self, path: Path, claimed: bool = False) -> Record | None:
+    def _read(self, path: Path) -> Record | None:
+        """Return a record; a file that is none is moved away."""
         try:
             return _parsed(path)
         except RecordError as error:
-            return self._doubted(path, claimed, error)
-
-    def _doubted(self, path: Path, claimed: bool, reason: RecordError) -> Record | None:
-        """Move a file away that is no record, unless somebody has just put that right."""
-        try:
-            self.claims.mkdir(parents=True, exist_ok=True)
-            # Under the claim: between a reading and a move the record might be written anew.
-            with nullcontext(True) if claimed else claim(self._lock(path.stem)) as mine:
-                try:
-                    return _parsed(path)
-                except RecordError as error:
-                    where = self._set_aside(path) if mine else None
-                    self._warn(_refusal(path, error, where))
-        except OSError:  # records on a medium that cannot be written are still read
-            self._warn(_refusal(path, reason, None))
-        return None
+            where = None
+            with suppress(OSError):  # records on a medium that cannot be written are still read
+                where = self._set_aside(path)
+            self._warn(_refusal(path, error, where))
+            return None
 
     def _set_aside(self, path: Path) -> Path | None:
         self.quarantine.mkdir(exist_ok=True)
@@ -229,26 +211,10 @@ class Store:
                 return place
         return None
 
-    def _clear(self, now: float) -> None:
-        """Remove temporary files of writers that were killed; they are harmless but in the way.
-
-        `now` is by the clock of whoever keeps the folder, which need not be this machine's. A file
-        from the future has no writer either: that clock has been set back since.
-        """
-        for part in self.cells.glob(".*.part"):
-            with suppress(OSError):
-                name = part.name[1:].partition(".json.")[0]
-                if abs(now - part.stat().st_mtime) > _LEFT_OVER_S:
-                    with claim(self._lock(name)) as mine:
-                        if mine:
-                            part.unlink()
-
 
 def open_records(
     path: str | os.PathLike[str],
     warn: Callable[[str], None] = warn_user,
-    *,
-    limits: Growth | None = None,
 ) -> Iterator[Record]:
     """Every record of a store's folder or of a packed file.
 
@@ -258,15 +224,13 @@ def open_records(
         The folder or the file.
     warn : callable, optional
         Receives a sentence about each file of a folder that is no record; by default a warning.
-    limits : Growth, optional
-        How far a packed file may expand.
 
     Raises
     ------
     FileNotFoundError
         If there is neither.
     RecordError
-        If a packed file is damaged, or expands beyond the limits. In a folder single files may be
+        If a packed file is damaged. In a folder single files may be
         damaged, which is a warning; they are left where they are, since reading changes nothing.
     """
     path = Path(path)
@@ -282,7 +246,7 @@ def open_records(
             f"There are no records at {path}; name a folder that 'compactlearn bench' wrote, or a "
             "packed file."
         )
-    return read_packed(path, limits)
+    return read_packed(path)
 
 
 def _readable(cells: Path, warn: Callable[[str], None]) -> Iterator[Record]:

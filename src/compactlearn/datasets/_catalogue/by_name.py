@@ -15,11 +15,15 @@ from compactlearn.datasets._catalogue.from_files import (
     read_files,
     vary,
 )
-from compactlearn.datasets._catalogue.known_sets import Entry, known_entry, registry, unknown
+from compactlearn.datasets._catalogue.known_sets import (
+    Entry,
+    base_of,
+    known_entry,
+    registry,
+    unknown,
+)
 from compactlearn.datasets._catalogue.own_sets import own_entry, own_names, own_path, read_own
 from compactlearn.datasets._dataset import Dataset
-
-__all__ = ["data_folder", "describe", "fetch", "folder_of", "is_available", "list_datasets", "load"]
 
 
 def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
@@ -54,10 +58,6 @@ def describe(name: str, data_home: str | os.PathLike[str] | None = None) -> Entr
     data_home : path, optional
         As in `load`, for the sets of the user's own.
 
-    Returns
-    -------
-    Entry
-
     Raises
     ------
     ValueError
@@ -84,7 +84,7 @@ def folder_of(name: str, data_home: str | os.PathLike[str] | None = None) -> Pat
     data_home : path, optional
         As in `load`.
     """
-    return _folder(_base(describe(name, data_home)), data_home)
+    return _folder(base_of(describe(name, data_home)), data_home)
 
 
 def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> bool:
@@ -102,7 +102,7 @@ def is_available(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     >>> is_available("enron")
     True
     """
-    entry = _base(describe(name, data_home))
+    entry = base_of(describe(name, data_home))
     if entry.packaged or not entry.files:
         return entry.packaged or own_path(entry.name, data_home).is_file()
     folder = _folder(entry, data_home)
@@ -129,10 +129,6 @@ def load(
     download : bool
         Whether files that are not there may be fetched.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ValueError
@@ -146,7 +142,7 @@ def load(
     Dataset 'enron': 1702 rows, 1001 features (sparse), 53 labels, 3.38 labels per row
     """
     entry = describe(name, data_home)
-    base = _base(entry)
+    base = base_of(entry)
     if base.packaged:
         data = load_packaged(base.name)
     elif base.files:
@@ -178,16 +174,12 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None) -> list[Pa
     ValueError, FileNotFoundError
         As in `load`.
     """
-    entry = _base(describe(name, data_home))
+    entry = base_of(describe(name, data_home))
     if not entry.files:
         read_own(entry.name, data_home)
         return [own_path(entry.name, data_home)]
     folder = _folder(entry, data_home)
     return [obtain(file, entry, folder) for file in entry.files]
-
-
-def _base(entry: Entry) -> Entry:
-    return entry if entry.of is None else registry()[entry.of]
 
 
 def _folder(entry: Entry, data_home: str | os.PathLike[str] | None) -> Path:

@@ -20,8 +20,6 @@ from compactlearn.datasets._catalogue.known_sets import Entry, File
 from compactlearn.datasets._dataset import DataFileError
 from compactlearn.datasets._parsing.lines import PACKED, Limits, opened
 
-__all__ = ["FetchError", "data_folder", "digest", "fetch_file", "find", "obtain"]
-
 _ATTEMPTS, _PAUSE, _TIMEOUT = 4, 0.5, 30.0  # seconds before the second, and without a byte
 _WORTH_ANOTHER_TRY = {408, 425, 429, 500, 502, 503, 504}
 

@@ -17,8 +17,6 @@ from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._parsing.lines import Lines
 
-__all__ = ["check_counts", "load_packaged", "read_files", "stack", "vary"]
-
 _SOURCE = (
     "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), "
     "names of the columns as in Mulan's files"
@@ -36,8 +34,6 @@ def read_files(entry: Entry, paths: Sequence[Path]) -> Dataset:
     ]
     data = stack(parts, name=entry.name, n_train=entry.n_train)
     names = {file.role: _names(path) for file, path in by_role if file.role.endswith(" names")}
-    if not names:
-        return data
     return replace(
         data,
         feature_names=names.get("feature names", data.feature_names),
@@ -59,25 +55,25 @@ def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) ->
     """Return the rows of several data sets with the same columns, in this order."""
     first = parts[0]
     for part in parts[1:]:
-        for what, ours, theirs in (
-            ("features", first.X.shape[1], part.X.shape[1]),
-            ("labels", first.Y.shape[1], part.Y.shape[1]),
+        for what, ours, theirs, same_names in (
+            (
+                "features",
+                first.n_features,
+                part.n_features,
+                first.feature_names == part.feature_names,
+            ),
+            ("labels", first.n_labels, part.n_labels, first.label_names == part.label_names),
         ):
-            if ours != theirs:
+            if ours != theirs or not same_names:
+                other = "" if ours != theirs else " of other names, or in another order"
                 raise ValueError(
                     f"Files whose rows belong together must have the same columns, but "
-                    f"{first.source} has {ours} {what} and {part.source} has {theirs}; give files "
-                    "of the same set."
+                    f"{first.source} has {ours} {what} and {part.source} has {theirs}{other}; give "
+                    "files of the same set."
                 )
-    return Dataset(
-        X=_stacked([part.X for part in parts]),
-        Y=_stacked([part.Y for part in parts]),
-        feature_names=first.feature_names,
-        label_names=first.label_names,
-        name=name,
-        source=", ".join(part.source for part in parts),
-        n_train=n_train,
-    )
+    X, Y = _stacked([part.X for part in parts]), _stacked([part.Y for part in parts])
+    source = ", ".join(part.source for part in parts)
+    return replace(first, X=X, Y=Y, name=name, source=source, n_train=n_train)
 
 
 def check_counts(entry: Entry, data: Dataset) -> Dataset:

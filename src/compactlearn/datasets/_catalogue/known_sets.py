@@ -11,8 +11,6 @@ from typing import Any, Literal, NoReturn
 from compactlearn.core._params import nearest
 from compactlearn.datasets._dataset import Dataset
 
-__all__ = ["Entry", "Expected", "File", "Subset", "known_entry", "registry", "unknown"]
-
 
 @dataclass(frozen=True)
 class File:
@@ -149,6 +147,11 @@ def _entry(name: str, table: Mapping[str, Any]) -> Entry:
     if "subset" in table:
         values["subset"] = Subset(**table["subset"])
     return Entry(name, **values)
+
+
+def base_of(entry: Entry) -> Entry:
+    """Return the entry that a variant is made from, or the entry itself."""
+    return entry if entry.of is None else registry()[entry.of]
 
 
 def known_entry(name: str) -> Entry | None:

@@ -21,12 +21,10 @@ from scipy import sparse
 from compactlearn.core._atomic import atomic
 from compactlearn.datasets._catalogue.files import data_folder
 from compactlearn.datasets._catalogue.from_files import check_counts, stack
-from compactlearn.datasets._catalogue.known_sets import Entry, Expected, known_entry, registry
+from compactlearn.datasets._catalogue.known_sets import Entry, Expected, base_of, known_entry
 from compactlearn.datasets._dataset import Dataset, Matrix, fingerprint
 from compactlearn.datasets._formats.columns import Labels, is_xml
 from compactlearn.datasets._formats.reading import read
-
-__all__ = ["add", "own_entry", "own_names", "own_path", "read_own"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9_-])?")
 _DAMAGE = (
@@ -69,10 +67,6 @@ def add(
     data_home : path, optional
         As in `load`.
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     ValueError
@@ -91,9 +85,8 @@ def add(
     ...     load("films", data_home=folder)
     Dataset 'films': 2 rows, 1 features (dense), 2 labels, 1.00 labels per row
     """
-    known = known_entry(name)
-    if known is not None and known.of is not None:
-        known = registry()[known.of]
+    found = known_entry(name)
+    known = None if found is None else base_of(found)
     if known is not None and known.files:
         wanted = ", ".join(file.name for file in known.files)
         raise ValueError(

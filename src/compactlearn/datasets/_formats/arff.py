@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._atomic import atomic
-from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, as_dense, short
 from compactlearn.datasets._formats.arff_text import (
     QUOTED,
     quote,
@@ -41,7 +41,7 @@ from compactlearn.datasets._parsing.assemble import (
     stem,
     table_parts,
 )
-from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.lines import Limits, LineBlock, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import (
     INDEX,
     SKIP,
@@ -51,8 +51,6 @@ from compactlearn.datasets._parsing.number_blocks import (
     read_table,
     table_grammar,
 )
-
-__all__ = ["arff_parts", "write_arff"]
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.\-]*", re.ASCII)
 _DECLARATION = re.compile(rf"@attribute\s+({QUOTED}|[^\s{{]+)\s*(.+)", re.IGNORECASE)
@@ -65,8 +63,7 @@ _SPARSE = Grammar(
         "\n{": SKIP, "{}": SKIP, "}\n": SKIP, "\n\n": SKIP,
     }
 )  # fmt: skip
-_LOOSE_BLANK = re.compile(rb"[ ]*([{},\n])[ ]*")
-_TAB_TO_BLANK = bytes.maketrans(b"\t", b" ")
+_LOOSE_BLANK = re.compile(rb"[ \t]*([{},\n])[ \t]*")
 # How many values a block of lines may have beyond those written in it: "{}" is a row of all
 # values that were declared first. So the size of the data is bounded by that of the file.
 _MOST_FILLED = 1 << 22
@@ -88,7 +85,7 @@ def arff_parts(
         features, chosen = split_columns(lines.path, names, labels, ignore, unescape=unescape)
         used = np.zeros(len(names), dtype=bool)
         used[features] = used[chosen] = True
-        rows = _Rows(lines.path, attributes, used)
+        rows = _RowParser(lines.path, attributes, used)
         blocks = map(rows.read, lines.blocks())
         yield from table_parts(lines.path, names, features, chosen, blocks, size)
 
@@ -193,7 +190,7 @@ def _declared_labels(path: Path, relation: str) -> int | Path:
     )
 
 
-class _Rows:
+class _RowParser:
     """Parser of blocks of lines into rows of numbers; unused columns are not parsed."""
 
     def __init__(self, path: Path, attributes: Sequence[_Attribute], used: np.ndarray) -> None:
@@ -220,23 +217,20 @@ class _Rows:
                 columns.setdefault(tuple(attribute.values.values()), []).append(column)
         self._nominal = [(np.array(group), allowed) for allowed, group in columns.items()]
 
-    def read(self, block: Block) -> TableBlock:
+    def read(self, block: LineBlock) -> TableBlock:
         """Return the rows of a block, and a function from a row to its line number."""
         values = self._at_once(block.text) if self._is_plain else None
         rows = self._by_lines(block) if values is None else values
-        return rows, partial(_line_of, block)
+        return rows, partial(block.line_of, content=_content)
 
     def _at_once(self, text: bytes) -> Matrix | None:
         """Return the rows of a block of plain numbers; None if it holds anything else."""
         if b"\r" in text:
             text = text.replace(b"\r\n", b"\n")
-        if b"\t" in text:
-            text = text.translate(_TAB_TO_BLANK)
         parse = self._sparse if text.lstrip()[:1] == b"{" else self._dense
         values = parse(text)
-        if values is None and b" " in text:
-            tight = re.sub(rb"  +", b" ", _LOOSE_BLANK.sub(rb"\1", text))
-            values = parse(tight) if len(tight) < len(text) else None
+        if values is None:  # perhaps for the blanks that liac-arff, for one, writes
+            values = parse(re.sub(rb"[ \t]+", b" ", _LOOSE_BLANK.sub(rb"\1", text)))
         return values
 
     def _dense(self, text: bytes) -> np.ndarray | None:
@@ -264,12 +258,12 @@ class _Rows:
                 return None
         return by_rows(columns, data, counts, n_columns)
 
-    def _by_lines(self, block: Block) -> sparse.csr_array:
+    def _by_lines(self, block: LineBlock) -> sparse.csr_array:
         columns: list[int] = []
         data: list[float] = []
         counts = []
         for line, content in block.lines():
-            text = strip_remark(decoded(content))
+            text = _content(content)
             if not text:
                 continue
             try:
@@ -314,10 +308,9 @@ class _Rows:
         return {column: value for column, value in enumerate(numbers) if value != 0}
 
 
-def _line_of(block: Block, row: int) -> int:
-    """Return the number of the line of a row of the block."""
-    filled = [number for number, line in block.lines() if strip_remark(decoded(line))]
-    return filled[row]
+def _content(line: bytes) -> str:
+    """Return a line of rows without its remark."""
+    return strip_remark(decoded(line))
 
 
 def _among(values: np.ndarray, allowed: Sequence[float]) -> np.ndarray:
@@ -393,18 +386,14 @@ def _quoted(name: str) -> str:
 
 def _written_rows(dataset: Dataset) -> Iterator[str]:
     """Yield the rows as text; sparse ones where X is."""
-    Y, n_features = sparse.csr_array(dataset.Y), dataset.n_features
-    X = sparse.csr_array(dataset.X) if sparse.issparse(dataset.X) else None
-    for row in range(dataset.n_samples):
-        labels = [(n_features + column, value) for column, value in row_of(Y, row) if value]
-        if X is None:
-            cells = [*map(_cell, dataset.X[row].tolist()), *["0"] * dataset.n_labels]
-            for column, _ in labels:
-                cells[column] = "1"
-            yield ",".join(cells)
-        else:
-            pairs = sorted([pair for pair in row_of(X, row) if pair[1]] + labels)
+    if sparse.issparse(dataset.X):
+        table = sparse.csr_array(sparse.hstack([dataset.X, sparse.csr_array(dataset.Y)]))
+        for row in range(dataset.n_samples):
+            pairs = (pair for pair in sorted(row_of(table, row)) if pair[1])
             yield "{" + ",".join(f"{column} {_cell(value)}" for column, value in pairs) + "}"
+    else:
+        for x, y in zip(dataset.X, as_dense(dataset.Y), strict=True):
+            yield ",".join(map(_cell, [*x.tolist(), *y.tolist()]))
 
 
 def _cell(value: float) -> str:

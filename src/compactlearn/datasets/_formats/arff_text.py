@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["QUOTED", "quote", "split_cells", "strip_remark", "unescape", "unquote"]
-
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 # Every character is matched by one of the branches, so that this never has to go back.

@@ -15,17 +15,6 @@ from compactlearn.core._params import nearest
 from compactlearn.datasets._dataset import DataFileError
 from compactlearn.datasets._parsing.lines import opened, plain_ending
 
-__all__ = [
-    "AnyLabels",
-    "KnownColumns",
-    "Labels",
-    "is_xml",
-    "read_label_names",
-    "split_columns",
-    "writable",
-    "write_label_names",
-]
-
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -97,7 +86,15 @@ def _label_columns(
             "a list of names, a prefix of their names, a count, or a Mulan XML file.",
         )
     if isinstance(labels, int | np.integer) and not isinstance(labels, bool):
-        return _counted_columns(path, len(names), int(labels))
+        total, count = len(names), int(labels)
+        if not 0 < abs(count) < total:
+            raise DataFileError(
+                path,
+                f"as a count, labels must be from 1 to {total - 1} (from the front) or from "
+                f"-{total - 1} to -1 (from the end), since the file has {total} columns; got "
+                f"{count}. Pass the number of label columns.",
+            )
+        return list(range(count) if count > 0 else range(total + count, total))
     if isinstance(labels, os.PathLike) or (isinstance(labels, str) and is_xml(labels)):
         listed = [n if n in known else unescape(n) for n in read_label_names(labels)]
         return _columns_of(path, known, listed, f"labels={os.fspath(labels)!r}")
@@ -125,17 +122,6 @@ def _label_columns(
 def is_xml(text: str) -> bool:
     """Return whether a string is the name of an XML file, compressed or not."""
     return plain_ending(text) == ".xml"
-
-
-def _counted_columns(path: Path, total: int, count: int) -> list[int]:
-    if not 0 < abs(count) < total:
-        raise DataFileError(
-            path,
-            f"as a count, labels must be from 1 to {total - 1} (from the front) or from "
-            f"-{total - 1} to -1 (from the end), since the file has {total} columns; got {count}. "
-            "Pass the number of label columns.",
-        )
-    return list(range(count) if count > 0 else range(total + count, total))
 
 
 def _columns_of(

@@ -5,7 +5,6 @@ import math
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -14,10 +13,8 @@ import numpy as np
 from compactlearn.datasets._dataset import DataFileError, short
 from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, split_columns
 from compactlearn.datasets._parsing.assemble import LabelledPart, TableBlock, table_parts
-from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.lines import Limits, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import finite_number, read_table, table_grammar
-
-__all__ = ["csv_parts", "first_line", "number_of", "split_rows", "text_lines"]
 
 _DELIMITERS = ",;\t|"
 _MISSING = {"", "?", "na", "n/a", "nan", "null", "none"}
@@ -139,17 +136,13 @@ def _blocks(
         text = block.text.replace(b"\r\n", b"\n")
         values = None if quoted else read_table(grammar, text, len(names))
         if values is not None:
-            yield values, partial(_line_of, block)
+            yield values, block.line_of
             continue
         parts = chain([block], blocks) if quoted else [block]
         texts = (decoded(line) + "\n" for part in parts for _, line in part.lines())
         before, width = block.first_line - 1, len(names)
         rows = split_rows(lines.path, texts, delimiter, before=before, width=width)
         yield from _by_lines(lines.path, rows, names, used)
-
-
-def _line_of(block: Block, row: int) -> int:
-    return [number for number, line in block.lines() if line.strip()][row]
 
 
 def _by_lines(

@@ -10,8 +10,6 @@ from compactlearn.datasets._formats.columns import AnyLabels, KnownColumns, Labe
 from compactlearn.datasets._formats.reading import WITH_COLUMNS, format_of, read
 from compactlearn.datasets._parsing.lines import Limits
 
-__all__ = ["ModelColumns", "TextColumns", "arranged", "read_for_model"]
-
 
 @dataclass(frozen=True)
 class TextColumns:
@@ -131,35 +129,32 @@ def arranged(
     DataFileError
         If a column is missing.
     """
-    X = _ordered(found.X, found.feature_names, columns.features, found.source, "feature")
-    _check_count(X, columns.n_features, found.source, "features")
+    names, wanted = found.feature_names, columns.features
+    X = _ordered(found.X, names, wanted, columns.n_features, found.source, "feature")
     if not with_labels:
         return X, None
-    Y = _ordered(found.Y, found.label_names, columns.labels, found.source, "label")
-    _check_count(Y, columns.n_labels, found.source, "labels")
-    return X, Y
-
-
-def _check_count(matrix: Matrix, count: int, source: str, what: str) -> None:
-    if matrix.shape[1] != count:
-        raise DataFileError(
-            source,
-            f"the model was fitted to {count} {what}, but the file has {matrix.shape[1]}. Give it "
-            f"rows with the {what} that it was fitted to, in their order; where the file does not "
-            "say which columns are labels, pass labels (--labels on the command line).",
-        )
+    names, wanted = found.label_names, columns.labels
+    return X, _ordered(found.Y, names, wanted, columns.n_labels, found.source, "label")
 
 
 def _ordered(
     matrix: Matrix,
     names: Sequence[str] | None,
     wanted: Sequence[str] | None,
+    count: int,
     source: str,
     what: str,
 ) -> Matrix:
     """Return the columns by their names; as they are, where one side has none."""
     if names is None or wanted is None or tuple(names) == tuple(wanted):
-        return matrix
+        if matrix.shape[1] == count:
+            return matrix
+        raise DataFileError(
+            source,
+            f"the model was fitted to {count} {what}s, but the file has {matrix.shape[1]}. Give it "
+            f"rows with the {what}s that it was fitted to, in their order; where the file does not "
+            "say which columns are labels, pass labels (--labels on the command line).",
+        )
     place = {name: column for column, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:

@@ -14,17 +14,8 @@ from scipy import sparse
 from compactlearn.core._atomic import atomic
 from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, short
 from compactlearn.datasets._parsing.assemble import LabelledPart, by_rows, whole_or_parts
-from compactlearn.datasets._parsing.lines import Block, Limits, Lines, decoded
+from compactlearn.datasets._parsing.lines import Limits, LineBlock, Lines, decoded
 from compactlearn.datasets._parsing.number_blocks import INDEX, LABEL, SKIP, VALUE, Grammar
-
-__all__ = [
-    "libsvm_parts",
-    "number",
-    "row_of",
-    "rows_declared",
-    "write_xmlrepo",
-    "xmlrepo_parts",
-]
 
 _HEADER = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 _REMARK = re.compile(rb"#[^\n]*")
@@ -91,15 +82,13 @@ def libsvm_parts(
     path: str | os.PathLike[str],
     size: int | None,
     *,
-    zero_based: bool = False,
     n_features: int | None = None,
     n_labels: int | None = None,
     limits: Limits | None = None,
 ) -> Iterator[LabelledPart]:
     """Yield ``size`` rows at a time or somewhat more, or all of them (None)."""
     with Lines(path, limits) as lines:
-        first = 0 if zero_based else 1
-        yield from _PairReader(lines, n_features, n_labels, first, remarks=True).parts(size)
+        yield from _PairReader(lines, n_features, n_labels, first_index=1, remarks=True).parts(size)
 
 
 @dataclass(frozen=True)
@@ -168,7 +157,7 @@ class _PairReader:
         Y = by_rows(label, np.ones(len(label)), n_labels, int(label.max(initial=-1)) + 1)
         return None if X is None or Y is None else (X, Y)
 
-    def _fault(self, block: Block) -> DataFileError:
+    def _fault(self, block: LineBlock) -> DataFileError:
         """Return the error of the first line of a block that is no row."""
         number, line = next(
             (number, line) for number, line in block.lines() if self._rows(line + b"\n") is None

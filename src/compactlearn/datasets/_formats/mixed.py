@@ -17,8 +17,6 @@ from compactlearn.datasets._formats.delimited import number_of
 from compactlearn.datasets._formats.texts import read_columns, tags_of
 from compactlearn.datasets._parsing.assemble import stem
 
-__all__ = ["MixedColumns", "MixedTable", "read_mixed"]
-
 _Table = Mapping[str, Sequence[Any]]
 
 

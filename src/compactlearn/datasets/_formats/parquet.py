@@ -9,23 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from compactlearn.core._atomic import atomic
 from compactlearn.core._optional import require
-from compactlearn.datasets._dataset import DataFileError, Dataset, short
+from compactlearn.datasets._dataset import DataFileError, Dataset, as_dense, short
 from compactlearn.datasets._formats.columns import AnyLabels, split_columns
 from compactlearn.datasets._parsing.assemble import LabelledPart, table_parts
 from compactlearn.datasets._parsing.lines import Limits, present
-
-__all__ = [
-    "arrow_parts",
-    "open_parquet",
-    "parquet_parts",
-    "parquet_rows",
-    "rows_stored",
-    "write_parquet",
-]
 
 _KEY = b"compactlearn"
 _BATCH = 1 << 20  # cells: eight megabytes of float64
@@ -248,11 +238,7 @@ def write_parquet(dataset: Dataset, path: str | os.PathLike[str]) -> None:
         parquet.ParquetWriter(stream, schema, compression="zstd") as writer,
     ):
         for start in range(0, dataset.n_samples, step):
-            X, Y = (_dense(matrix[start : start + step]) for matrix in (dataset.X, dataset.Y))
+            X, Y = (as_dense(matrix[start : start + step]) for matrix in (dataset.X, dataset.Y))
             arrays = [arrow.array(np.ascontiguousarray(column)) for column in X.T]
             arrays += [arrow.array(column.astype(np.int8)) for column in Y.T]
             writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
-
-
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

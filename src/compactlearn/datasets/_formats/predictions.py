@@ -10,8 +10,6 @@ from compactlearn.core._params import nearest
 from compactlearn.core._spreadsheet import csv_line
 from compactlearn.datasets._formats.index_value import number
 
-__all__ = ["PREDICTION_FORMATS", "Ranked", "write_predictions"]
-
 #: The labels of each row, best first, each with its score.
 Ranked = Sequence[Sequence[tuple[str, float]]]
 PREDICTION_FORMATS = ("csv", "tsv", "jsonl", "parquet", "xmlrepo")

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from compactlearn.datasets._dataset import DataFileError, Dataset
@@ -13,8 +14,6 @@ from compactlearn.datasets._formats.index_value import libsvm_parts, xmlrepo_par
 from compactlearn.datasets._formats.parquet import arrow_parts, parquet_parts
 from compactlearn.datasets._parsing.assemble import LabelledPart, whole
 from compactlearn.datasets._parsing.lines import Limits, Lines, plain_ending, present
-
-__all__ = ["ENDINGS", "FORMATS", "WITH_COLUMNS", "check_options", "format_of", "read"]
 
 #: Readers of files in parts, or whole, by format.
 FORMATS: dict[str, Callable[..., Iterator[LabelledPart]]] = {
@@ -60,6 +59,7 @@ def read(
       them, then features as "index:value", all counted from 0. The first line may say "rows
       features labels". A row that starts with a blank, or at once with a pair, has no label.
     * "libsvm" is the same without such a line, with features counted from 1, and remarks after "#".
+      A file of it whose features are counted from 0 is read as "xmlrepo".
 
     Parameters
     ----------
@@ -81,8 +81,7 @@ def read(
         CSV: the character between cells (by default the most frequent one of the first line), and
         whether that line holds names; if not, columns are called "0", "1" and so on. ``n_features``
         and ``n_labels`` for "xmlrepo" without a first line of sizes and for "libsvm", where
-        otherwise the largest index decides, and ``zero_based=True`` for "libsvm" whose features are
-        counted from 0.
+        otherwise the largest index decides.
 
     Returns
     -------
@@ -111,14 +110,20 @@ def read(
     Dataset 'toy': 3 rows, 4 features (dense), 2 labels, 1.00 labels per row
     """
     path = present(path)
-    chosen = format or format_of(path, limits)
-    options |= {} if labels is None else {"labels": labels}
-    check_options(path, chosen, options)
+    chosen, options = checked_options(path, labels, format, limits, options)
     return whole(path, FORMATS[chosen](path, None, limits=limits, **options))
 
 
-def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[str, Any]) -> None:
-    """Raise for an unknown format, and for options of tables where a file is of another format."""
+def checked_options(
+    path: Path,
+    labels: AnyLabels,
+    format: str | None,
+    limits: Limits | None,
+    options: dict[str, Any],
+) -> tuple[str, dict[str, Any]]:
+    """Return the format of a file and the options of its reader; raise if they do not fit."""
+    chosen = format or format_of(path, limits)
+    options = options if labels is None else options | {"labels": labels}
     if chosen not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)} or None, got {chosen!r}.")
     if "labels" in options and chosen not in WITH_COLUMNS:
@@ -132,6 +137,7 @@ def check_options(path: str | os.PathLike[str], chosen: str, options: Mapping[st
                 f"{option} ({flag} on the command line) says how tables of text are read, but "
                 f"{path} is of the format {chosen!r}; leave it out."
             )
+    return chosen, options
 
 
 def format_of(path: str | os.PathLike[str], limits: Limits | None = None) -> str:

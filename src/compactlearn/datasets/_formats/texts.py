@@ -25,8 +25,6 @@ from compactlearn.datasets._parsing.lines import (
     present,
 )
 
-__all__ = ["TEXT_FORMATS", "Texts", "read_columns", "read_texts", "tags_of"]
-
 TEXT_FORMATS = ("csv", "tsv", "jsonl", "parquet", "lines")
 _BY_ENDING = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl",
@@ -108,10 +106,6 @@ def read_texts(
         lines that are not in UTF-8.
     limits : Limits, optional
         How far a compressed file may expand.
-
-    Returns
-    -------
-    Texts
 
     Raises
     ------
@@ -228,22 +222,18 @@ def _read_cells(
 def _gathered(
     path: Path, rows: Iterable[_Row], asked: Mapping[str, str] | None
 ) -> dict[str, list[tuple[int | None, Any]]]:
-    found: dict[str, list[tuple[int | None, Any]]] = {}
     seen: dict[str, None] = {}
     kept = []
     for line, row in rows:
         seen.update(dict.fromkeys(row))
-        kept.append((line, [row.get(name) for name in (seen if asked is None else asked)]))
+        kept.append((line, row if asked is None else {n: row[n] for n in asked if n in row}))
     if not kept:
         raise DataFileError(path, "it holds no row. Check that it is the right file.")
-    names = seen if asked is None else asked
-    for place, name in enumerate(names):
+    for name, asked_by in (asked or {}).items():
         if name not in seen:  # JSON may leave a key out of a row, but not out of all
-            raise _no_column(path, name, "" if asked is None else asked[name], seen)
-        # A column that all are asked for may be met only in a later row.
-        cells = ((line, row[place] if place < len(row) else None) for line, row in kept)
-        found[name] = [(line, _writable(cell)) for line, cell in cells]
-    return found
+            raise _no_column(path, name, asked_by, seen)
+    names = seen if asked is None else asked
+    return {name: [(line, _writable(row.get(name))) for line, row in kept] for name in names}
 
 
 def _no_column(path: Path, name: str, asked_by: str, known: Iterable[str]) -> DataFileError:

@@ -9,18 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from compactlearn.core._compress import compress_rows
-from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix
+from compactlearn.datasets._dataset import DataFileError, Dataset, Matrix, as_dense
 from compactlearn.datasets._parsing.lines import PACKED
-
-__all__ = [
-    "LabelledPart",
-    "TableBlock",
-    "by_rows",
-    "stem",
-    "table_parts",
-    "whole",
-    "whole_or_parts",
-]
 
 # Below this share of non-zero values a matrix is kept sparse.
 _SPARSE_BELOW = 0.25
@@ -90,7 +80,7 @@ def _joined(blocks: list[Matrix], n_columns: int) -> Matrix:
     dense = np.zeros((n_rows, n_columns))
     row = 0
     for block in blocks:
-        part = block.toarray() if sparse.issparse(block) else block
+        part = as_dense(block)
         dense[row : row + part.shape[0], : part.shape[1]] = part
         row += part.shape[0]
     return dense

@@ -7,24 +7,12 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from compactlearn.datasets._dataset import DataFileError
-
-__all__ = [
-    "PACKED",
-    "Block",
-    "Limits",
-    "Lines",
-    "check_encoding",
-    "decoded",
-    "opened",
-    "plain_ending",
-    "present",
-]
 
 #: The endings of compressed files.
 PACKED = (".xz", ".bz2", ".gz")
@@ -155,7 +143,7 @@ def check_encoding(encoding: str) -> str:
 
 
 @dataclass(frozen=True)
-class Block:
+class LineBlock:
     """Some whole lines, each ended by a newline, and the number of the first, counted from 1."""
 
     text: bytes
@@ -164,6 +152,10 @@ class Block:
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield each line without its newline, after its number."""
         return enumerate(self.text.split(b"\n")[:-1], start=self.first_line)
+
+    def line_of(self, row: int, content: Callable[[bytes], object] = bytes.strip) -> int:
+        """Return the number of the line of a row; lines without content are no rows."""
+        return [number for number, line in self.lines() if content(line)][row]
 
 
 class Lines:
@@ -209,7 +201,7 @@ class Lines:
         self._next = line + b"\n"
         self.number -= 1
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterator[LineBlock]:
         """Yield the rest, in blocks of about a hundred kilobytes."""
         rest, self._next = self._next, b""
         while chunk := self._stream.read(max(_CHUNK, len(rest))):
@@ -223,8 +215,8 @@ class Lines:
         if rest:
             yield self._block(rest.removesuffix(b"\n") + b"\n")
 
-    def _block(self, text: bytes) -> Block:
-        block = Block(text, self.number + 1)
+    def _block(self, text: bytes) -> LineBlock:
+        block = LineBlock(text, self.number + 1)
         self.number += text.count(b"\n")
         return block
 

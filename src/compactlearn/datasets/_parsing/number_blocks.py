@@ -12,18 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = [
-    "INDEX",
-    "LABEL",
-    "SKIP",
-    "VALUE",
-    "Grammar",
-    "Scan",
-    "finite_number",
-    "read_table",
-    "table_grammar",
-]
-
 # Between two marks there is nothing, or a number with one of three meanings.
 SKIP, VALUE, INDEX, LABEL = 1, 2, 3, 4
 _DOT = ord(".")

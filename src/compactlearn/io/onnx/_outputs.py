@@ -69,12 +69,7 @@ def _label_sets(graph: Graph, scored: Scored, probabilities: str | None) -> str:
     if scored.best is not None:
         return _marked(graph, values, scored.best)
     above = graph.add("Greater", values, graph.numbers(scored.threshold))
-    chosen = graph.cast(above, np.int64)
-    if not scored.never_empty:
-        return chosen
-    counts = graph.row_sums(chosen)
-    empty = graph.cast(graph.add("Equal", counts, graph.constant(np.array(0))), np.int64)
-    return graph.add("Add", chosen, graph.add("Mul", empty, _marked(graph, values, 1)))
+    return graph.cast(above, np.int64)
 
 
 def _marked(graph: Graph, values: str, k: int) -> str:

@@ -34,7 +34,6 @@ class Scored:
     threshold: Any  # in the units of the scores
     boundary: float | None = None  # scores plus this are log-odds; None: they are not
     best: int | None = None  # this many best labels are predicted, whatever the threshold
-    never_empty: bool = False  # a row without a label gets its best one
     by_probability: bool = False  # the threshold is one of probabilities
 
 
@@ -173,7 +172,6 @@ def _write_tuner(graph: Graph, tuner: ThresholdTuner, x: str) -> Scored:
         tuner.threshold_,
         inner.boundary,
         best=getattr(tuner, "k_", None),
-        never_empty=tuner.never_empty_,
         by_probability=tuner.response_ == "predict_proba",
     )
 

@@ -14,9 +14,10 @@ from compactlearn.core._chunked import is_dask
 from compactlearn.core._threads import blas_threads
 from compactlearn.metrics._evaluation import Asked, Tally, tally, values
 from compactlearn.metrics._truth import read_truth
+from compactlearn.scale._checking import block_named
 from compactlearn.scale.dask._chunks import aligned, counted_array, filled_blocks, one_row_of_zeros
 from compactlearn.scale.dask._predicting import slim
-from compactlearn.scale.dask._running import block_named, call, total, value
+from compactlearn.scale.dask._running import call, total, value
 
 # Model, X and Y in; truth, scores, predicted labels and probabilities out.
 Answers = Callable[[Any, Any, Any], tuple[Any, Any, Any, Any]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from compactlearn.core._chunked import is_dask_frame
+from compactlearn.scale._checking import block_named
 from compactlearn.scale.dask._chunks import check_features_unread, one_row_of_zeros
-from compactlearn.scale.dask._running import block_named, call, dask, value
+from compactlearn.scale.dask._running import call, dask, value
 
 
 def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **options: Any) -> Any:
@@ -28,28 +30,24 @@ def ask_lazily(method: Callable[..., Any], model: Any, X: Any, *given: Any, **op
     return lazily(ask, X, value(slim(model), "model"))
 
 
+@dataclass(frozen=True, eq=False)
 class _Ask:
     """Call of a model's method, one row of its result, and the blocks' first rows if known."""
 
-    def __init__(
-        self, name: str, given: Any, options: Any, sample: Any, first_rows: list[int] | None
-    ) -> None:
-        self.name, self.given, self.options, self.sample = name, given, options, sample
-        self.first_rows = first_rows
+    name: str
+    given: Any
+    options: Any
+    sample: Any
+    first_rows: list[int] | None
 
     def of_block(self, block: Any, model: Any, block_id: tuple[int, ...]) -> Any:
         number = block_id[0]
         if block.shape[0] == 0:  # a partition that a filter has left empty
-            return self._nothing
+            parts = self.sample
+            return tuple(one[:0] for one in parts) if isinstance(parts, tuple) else parts[:0]
         first = None if self.first_rows is None else self.first_rows[number]
         with block_named(number, first):
             return getattr(model, self.name)(block, *self.given, **self.options)
-
-    @property
-    def _nothing(self) -> Any:
-        if isinstance(self.sample, tuple):
-            return tuple(part[:0] for part in self.sample)
-        return self.sample[:0]
 
 
 def _of_array(ask: _Ask, X: Any, model: Any) -> Any:

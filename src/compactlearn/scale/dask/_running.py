@@ -83,13 +83,3 @@ def lost_scheduler_named() -> Iterator[None]:
             f"The Dask scheduler was lost, or it cancelled the computation ({reason}); the model "
             "is as it was. Start a scheduler, connect a client to it, and call the method again."
         ) from error
-
-
-@contextmanager
-def block_named(number: int, first_row: int | None) -> Iterator[None]:
-    """Name the block in the message of an error, whose row numbers are those within it."""
-    begins = "" if first_row is None else f", whose first row is row {first_row} of all"
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"Block {number}{begins}: {error}") from error

@@ -31,7 +31,8 @@ def gathered(X: Any, *others: Any) -> tuple[Any, ...]:
     X = check_features_unread(X)
     if is_dask_array(X):
         require_memory(
-            _bytes(X),
+            # How many entries sparse blocks have is not known beforehand.
+            0 if has_sparse_blocks(X) else X.shape[0] * X.shape[1] * X.dtype.itemsize,
             what=f"Gathering a Dask array of shape {X.shape}",
             remedy="Fit to fewer rows.",
         )
@@ -40,8 +41,3 @@ def gathered(X: Any, *others: Any) -> tuple[Any, ...]:
     for place, found in zip(lazy, computed(*[wanted[p] for p in lazy]), strict=True):
         wanted[place] = found
     return tuple(wanted)
-
-
-def _bytes(X: Any) -> int:
-    """Return the bytes of the rows; 0 if they are sparse, which is not known beforehand."""
-    return 0 if has_sparse_blocks(X) else X.shape[0] * X.shape[1] * X.dtype.itemsize

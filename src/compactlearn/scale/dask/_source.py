@@ -19,7 +19,7 @@ from compactlearn.core._validation import check_features, check_weights
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.linalg._moments import Moments
 from compactlearn.linalg._row_source import Block
-from compactlearn.scale._checking import block_weights
+from compactlearn.scale._checking import block_named, block_weights
 from compactlearn.scale._fitting import block_moments, refuse_no_weight
 from compactlearn.scale.dask._chunks import (
     aligned,
@@ -29,7 +29,7 @@ from compactlearn.scale.dask._chunks import (
     has_sparse_blocks,
     one_row_of_zeros,
 )
-from compactlearn.scale.dask._running import block_named, call, total, value
+from compactlearn.scale.dask._running import call, total, value
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from compactlearn.inspection.charts import Dot, Series, line_chart, scatter
 from compactlearn.inspection.page_parts import metric_order, number
 from compactlearn_bench.records import Results
 from compactlearn_bench.records.ranks import indistinguishable
@@ -16,6 +15,7 @@ from compactlearn_bench.report.drawing.grid_charts import (
     ratio_charts,
     surface_charts,
 )
+from compactlearn_bench.report.drawing.line_charts import Dot, Series, line_chart, scatter
 from compactlearn_bench.report.drawing.rows_and_ranks import dot_rows, rank_line
 from compactlearn_bench.report.tables.metric_tables import CLOSE, MetricTable, families, make_tables
 from compactlearn_bench.report.tables.names import signed, title

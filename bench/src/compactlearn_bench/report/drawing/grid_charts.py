@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.inspection.charts import Series, line_chart
 from compactlearn.inspection.page_parts import number
 from compactlearn_bench.records import Grid, Results
 from compactlearn_bench.report.drawing.chart import Chart, style_of
 from compactlearn_bench.report.drawing.heat_map import heat_map
+from compactlearn_bench.report.drawing.line_charts import Series, line_chart
 from compactlearn_bench.report.tables.metric_tables import families
 from compactlearn_bench.report.tables.names import greater_is_better, title
 from compactlearn_bench.report.tables.published import REFERENCES, method_order

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from compactlearn.inspection.page_parts import number
-from compactlearn.inspection.svg import document, element, label, point, shortened
+from compactlearn_bench.report.drawing.svg import document, element, label, point, shortened
 
 __all__ = ["heat_map"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from compactlearn.inspection.charts import RIGHT, TOP, WIDTH, Dot, heading
-from compactlearn.inspection.svg import (
+from compactlearn_bench.report.drawing.line_charts import RIGHT, TOP, WIDTH, Dot, heading
+from compactlearn_bench.report.drawing.svg import (
     Scale,
     document,
     label,

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from compactlearn.inspection.page_parts import counted, filter_box, prose, said, tile
-from compactlearn.inspection.page_shell import whole_page
+from compactlearn.inspection.page_parts import (
+    counted,
+    filter_box,
+    prose,
+    said,
+    tile,
+    whole_page,
+)
 from compactlearn_bench.records import Results
 from compactlearn_bench.report.drawing.all_charts import make_charts, rank_chart
 from compactlearn_bench.report.drawing.chart import Chart

@@ -18,7 +18,7 @@ Rows = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
-class TrainingRows:
+class ShortlistRows:
     """Rows that differ in features or labels, and how often each counts."""
 
     X: Any
@@ -31,7 +31,7 @@ class TrainingRows:
     @classmethod
     def merged(
         cls, X: Any, Y: scipy.sparse.csr_array, weights: Any, unknown: Any, numbers: Rows | None
-    ) -> TrainingRows:
+    ) -> ShortlistRows:
         """Merge rows of equal features and labels, in an order that follows from their content.
 
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
@@ -54,9 +54,9 @@ class TrainingRows:
             rows if numbers is None else numbers[rows],
         )
 
-    def subset(self, rows: Rows) -> TrainingRows:
+    def subset(self, rows: Rows) -> ShortlistRows:
         """Return some of the rows; a label that none of them knows is absent there."""
-        return TrainingRows(
+        return ShortlistRows(
             self.X[rows],
             self.Y[rows],
             None if self.weights is None else self.weights[rows],

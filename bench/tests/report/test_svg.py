@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compactlearn.inspection.charts import Dot, Series, line_chart, scatter
-from compactlearn.inspection.svg import Scale, element, label, marker
+from compactlearn_bench.report.drawing.line_charts import Dot, Series, line_chart, scatter
+from compactlearn_bench.report.drawing.svg import Scale, element, label, marker
 
 BAD = '<script>alert("&1")</script>'
 

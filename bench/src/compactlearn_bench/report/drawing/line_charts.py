@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from compactlearn.inspection.svg import (
+from compactlearn_bench.report.drawing.svg import (
     COLOURS,
     Scale,
     document,
@@ -33,7 +33,6 @@ class Series:
     style: int
     heavy: bool = False
     dashed: bool = False
-    loose: bool = False  # points without a line between them
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _line(one: Series, xs: Scale, ys: Scale) -> list[str]:
     colour, cls = COLOURS[one.style % len(COLOURS)], f"k{one.style % len(COLOURS)}"
     places = [(xs(x), ys(y)) for x, y, _, _ in one.points]
     parts = []
-    if len(places) > 1 and not one.loose:
+    if len(places) > 1:
         way = "M" + "L".join(f"{short(x)} {short(y)}" for x, y in places)
         parts.append(
             element(
