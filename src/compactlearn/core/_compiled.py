@@ -1,4 +1,4 @@
-"""Compiled functions: Numba where it is installed (extra ``fast``), and SciPy's routes elsewhere."""
+"""Functions that Numba compiles, where it is installed (extra ``fast``)."""
 
 import functools
 import importlib
