@@ -237,6 +237,17 @@ def test_no_module_is_long():
     assert not {name: lines for name, lines in lengths.items() if lines > 500}, "divide it"
 
 
+def test_a_class_has_a_name_of_its_own():
+    """One name for one thing; a leading underscore makes no other name."""
+    names = [
+        node.name.lstrip("_")
+        for path in MODULES.values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert not {name for name in names if names.count(name) > 1}
+
+
 def test_nothing_imports_the_related_methods():
     related = set(in_layer("related"))
     users = {name for name in MODULES if name not in related and imports_of(name) & related}

@@ -30,10 +30,13 @@ def fitted(random_state, solver="randomized"):
 
 @pytest.mark.parametrize("make", [int, np.random.RandomState, np.random.default_rng])
 def test_random_state_seeds_the_search_for_codes(make):
-    """The same seed, the same bits; another, other codes that are as good as is said of them."""
+    """The same seed, the same codes; another, other codes that are as good as is said of them.
+
+    The same up to rounding: sums of the BLAS depend on where in memory an array begins.
+    """
     one, again, another = (fitted(make(seed)) for seed in (3, 3, 4))
-    np.testing.assert_array_equal(one.decoder_, again.decoder_)
-    assert not np.array_equal(one.decoder_, another.decoder_)
+    np.testing.assert_allclose(one.decoder_, again.decoder_, rtol=0, atol=1e-10)
+    assert np.abs(one.decoder_ - another.decoder_).max() > 1e-5
     assert min(one.objective_share_, another.objective_share_) >= 0.9999
 
 
@@ -43,8 +46,8 @@ def test_a_classifier_hands_its_seed_to_the_search_for_codes():
     one, again, another = (
         CMLLClassifier(random_state=seed, **settings).fit(X, Y).coef_ for seed in (3, 3, 4)
     )
-    np.testing.assert_array_equal(one, again)
-    assert not np.array_equal(one, another)
+    np.testing.assert_allclose(one, again, rtol=0, atol=1e-10)
+    assert np.abs(one - another).max() > 1e-8
 
 
 def test_exact_codes_draw_no_random_number():
@@ -52,4 +55,6 @@ def test_exact_codes_draw_no_random_number():
     rng = np.random.RandomState(7)
     one = fitted(rng, solver="krylov")
     assert rng.randint(1000) == np.random.RandomState(7).randint(1000)
-    np.testing.assert_array_equal(one.decoder_, fitted(8, solver="krylov").decoder_)
+    np.testing.assert_allclose(
+        one.decoder_, fitted(8, solver="krylov").decoder_, rtol=0, atol=1e-10
+    )

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from compactlearn.metrics import METRICS, Judges, get_metric
 from compactlearn.metrics import _judges as judges
-from compactlearn.metrics._judges import Judge
 
 from .data import SCORES, probabilities, problems, random_problem, same, steady
 
@@ -24,6 +23,12 @@ def one_by_one(name, truth, answers, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return np.array([sign * metric.function(truth, answer, **options) for answer in answers])
+
+
+def judged(name, truth, scores, options=None, weights=None):
+    """Return a metric of scores by one judge; more is better."""
+    sign = 1 if get_metric(name).greater_is_better else -1
+    return sign * Judges([name], truth, options=options, sample_weight=weights)(scores)[:, 0]
 
 
 def several(scores, seed=0):
@@ -44,16 +49,16 @@ def test_k_in_the_name_or_as_an_option(stem, k):
     truth, scores = random_problem(5)
     options = {"weights": np.linspace(1, 3, 12)} if stem == "psndcg" else {}
     expected = one_by_one(f"{stem}_at_k", truth, several(scores), k=k, **options)
-    assert_same(Judge(f"{stem}_at_k", truth, {"k": k, **options})(several(scores)), expected)
-    assert_same(Judge(f"{stem}_at_{k}", truth, options)(several(scores)), expected)
+    assert_same(judged(f"{stem}_at_k", truth, several(scores), {"k": k, **options}), expected)
+    assert_same(judged(f"{stem}_at_{k}", truth, several(scores), options), expected)
 
 
 def test_an_undefined_metric_is_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for name in ("average_precision", "ranking_loss"):
-            assert np.isnan(Judge(name, np.zeros((6, 4)))(SCORES[None])).all()
-            assert np.isnan(Judge(name, np.full((6, 4), np.nan))(SCORES[None])).all()
+            assert np.isnan(judged(name, np.zeros((6, 4)), SCORES[None])).all()
+            assert np.isnan(judged(name, np.full((6, 4), np.nan), SCORES[None])).all()
 
 
 @steady
@@ -67,7 +72,7 @@ def test_weights_are_repetitions(seed, name, unknown):
     truth, scores = random_problem(seed, unknown=unknown)
     weights = np.random.default_rng(seed).integers(0, 4, len(truth))
     rows = np.repeat(np.arange(len(truth)), weights)
-    found = Judge(name, truth, weights=weights.astype(float))(several(scores))
+    found = judged(name, truth, several(scores), weights=weights.astype(float))
     assert_same(found, one_by_one(name, truth[rows], several(scores)[:, rows]))
 
 
@@ -76,9 +81,9 @@ def test_the_size_of_a_batch_does_not_matter(monkeypatch, together):
     monkeypatch.setattr(judges, "TOGETHER", together)
     truth, scores = random_problem(0)
     answers = np.concatenate([several(scores, seed) for seed in range(3)])
-    judge = Judge("average_precision", truth)
-    assert_same(judge(answers), one_by_one("average_precision", truth, answers))
-    assert_same(judge(answers[:2]), one_by_one("average_precision", truth, answers[:2]))
+    judge = Judges(["average_precision"], truth)
+    assert_same(judge(answers)[:, 0], one_by_one("average_precision", truth, answers))
+    assert_same(judge(answers[:2])[:, 0], one_by_one("average_precision", truth, answers[:2]))
 
 
 @steady
@@ -95,7 +100,6 @@ def test_several_metrics_at_once_each_in_its_own_direction(problem, names):
         sign = 1 if metric.greater_is_better else -1
         answers = labels if metric.needs == "labels" else S
         assert_same(sign * column, one_by_one(name, truth, answers))
-        assert_same(Judge(name, truth)(S, labels), sign * column)
 
 
 def test_judges_take_probabilities_and_leave_a_gap_without():

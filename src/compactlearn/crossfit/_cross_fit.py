@@ -53,7 +53,7 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class _Model:
+class _FoldModel:
     """Model of some of the folds."""
 
     decoder: Any  # (m, M)
@@ -112,7 +112,7 @@ class CrossFit:
         self._halves = plan.halves and not self.labels_are_codes
         self._second = member // plan.n_folds % 2 == 1  # the half of its fold that a row is in
         self._fold_moments: dict[int, Moments] = {}
-        self._models: dict[tuple[int, ...], _Model] = {}
+        self._models: dict[tuple[int, ...], _FoldModel] = {}
         self._codes: tuple[Array, str] | None = None
         self._awaited: dict[tuple[int, ...], Array] = {}
 
@@ -283,7 +283,7 @@ class CrossFit:
             ),
         )
 
-    def _model(self, *left_out: int) -> _Model:
+    def _model(self, *left_out: int) -> _FoldModel:
         """Return the model of all folds but these, embedding included."""
         key = tuple(sorted(left_out))
         if key not in self._models:
@@ -291,14 +291,14 @@ class CrossFit:
             self._note()
         return self._models[key]
 
-    def _fit(self, left_out: tuple[int, ...]) -> _Model:
+    def _fit(self, left_out: tuple[int, ...]) -> _FoldModel:
         held_out, rest = self.folds.held_out(*left_out), self.folds.without(*left_out)
         part, rows = self._part(left_out, held_out, rest)
         with quiet():  # the model of all rows has raised the warnings about the data
             result = self.embedding.within(part).solve(part)
         P, codes = result.projection, result.codes
         predicted = self.learner.predictor(part, P, codes, result.decoder)(rows)
-        return _Model(
+        return _FoldModel(
             result.decoder,
             result.offset,
             {fold: predicted[self.folds.number[held_out] == fold] for fold in left_out},

@@ -80,7 +80,7 @@ def _judging(splits: Sequence[Split], source: RowSource) -> list[NDArray[np.intp
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _FoldCodes:
     """Moments of some folds, and some of their validation rows."""
 
     sums: dict[int, Moments]
@@ -97,7 +97,7 @@ class _FoldMoments:
     number: NDArray[np.int16]  # of the fold that each row is in
     judges: NDArray[np.bool_]  # whether the row is loaded for validation
 
-    def of_block(self, block: Block) -> _Found:
+    def of_block(self, block: Block) -> _FoldCodes:
         """Return the moments and the validation rows of one block."""
         places = np.arange(block.start, block.start + block.n_rows)
         folds = self.number[places]
@@ -106,14 +106,14 @@ class _FoldMoments:
             int(fold): _moments(every.take(np.flatnonzero(folds == fold)))
             for fold in np.unique(folds)
         }
-        return _Found(sums, (every.take(np.flatnonzero(self.judges[places])),))
+        return _FoldCodes(sums, (every.take(np.flatnonzero(self.judges[places])),))
 
-    def both(self, one: _Found, other: _Found) -> _Found:
+    def both(self, one: _FoldCodes, other: _FoldCodes) -> _FoldCodes:
         """Return the moments and the validation rows of two parts together."""
         sums = dict(one.sums)
         for fold, part in other.sums.items():
             sums[fold] = sums[fold] + part if fold in sums else part
-        return _Found(sums, one.rows + other.rows)
+        return _FoldCodes(sums, one.rows + other.rows)
 
 
 def _moments(rows: Rows) -> Moments:

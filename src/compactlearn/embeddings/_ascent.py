@@ -1,4 +1,4 @@
-"""Objective of CMLL, and the alternation that maximises it."""
+"""AscentObjective of CMLL, and the alternation that maximises it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Objective:
-    """Objective of CMLL over the codes and projections of a pair."""
+class AscentObjective:
+    """AscentObjective of CMLL over the codes and projections of a pair."""
 
     pair: Pair
     beta: float
@@ -51,7 +51,7 @@ class State:
     settled: bool = True
 
 
-def closed_form(problem: Objective, codes: Codes, d: int | None) -> tuple[State, int]:
+def closed_form(problem: AscentObjective, codes: Codes, d: int | None) -> tuple[State, int]:
     """Return the best P for the leading codes, and the number of columns of the joint optimum."""
     P, rank = None, 0
     if d is not None:
@@ -62,7 +62,7 @@ def closed_form(problem: Objective, codes: Codes, d: int | None) -> tuple[State,
 
 
 def climb_from_several(
-    problem: Objective, codes: Codes, P: Array, m: int, *, tol: float, max_iter: int
+    problem: AscentObjective, codes: Codes, P: Array, m: int, *, tol: float, max_iter: int
 ) -> State:
     """Ascend a little way from three starts, then all the way from the best.
 
@@ -98,7 +98,7 @@ def climb_from_several(
 
 
 def accelerated_ascent(
-    problem: Objective, start: State, d: int, m: int, *, tol: float, max_iter: int
+    problem: AscentObjective, start: State, d: int, m: int, *, tol: float, max_iter: int
 ) -> State:
     """Alternate V- and P-steps for d < m, with extrapolation guarded by the objective.
 
@@ -142,7 +142,7 @@ def accelerated_ascent(
     return State(codes, P, path, start.algorithm, start.n_iter + n_iter - 1, settled=False)
 
 
-def fixed_codes(problem: Objective, d: int | None) -> State:
+def fixed_codes(problem: AscentObjective, d: int | None) -> State:
     """Return the outcome of a problem whose codes are the labels."""
     pair = problem.pair
     codes = pair.right_codes(dense=d is None)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from compactlearn.core._params import Choice, Constraint, Integer, Real, Seed
 from compactlearn.core._seeds import seeded
 from compactlearn.embeddings._ascent import (
-    Objective,
+    AscentObjective,
     State,
     climb_from_several,
     closed_form,
@@ -247,7 +247,7 @@ class CMLL(Embedding):
 
     def solve(self, pair: Pair) -> Embedded:
         d, m = self.sizes(pair.n_left, pair.n_right, pair.given_left)
-        problem = Objective(pair, self._balance(pair))
+        problem = AscentObjective(pair, self._balance(pair))
         state = fixed_codes(problem, d) if m is None else self._climb(problem, d, m)
         note_shortfall(self, m or 0, state.codes, pair)
         return self._embedded(problem, state, d, m)
@@ -271,7 +271,7 @@ class CMLL(Embedding):
             return None
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left, m)
         assert result.beta is not None
-        problem = Objective(pair, result.beta)
+        problem = AscentObjective(pair, result.beta)
         state, rank = closed_form(problem, result.codes.leading(m), d)
         if d is not None and d < rank:
             return None
@@ -316,7 +316,9 @@ class CMLL(Embedding):
             heads.append(Head(P, extra) if given else None)
         return heads
 
-    def _embedded(self, problem: Objective, state: State, d: int | None, m: int | None) -> Embedded:
+    def _embedded(
+        self, problem: AscentObjective, state: State, d: int | None, m: int | None
+    ) -> Embedded:
         pair, beta = problem.pair, problem.beta
         P, codes = state.projection, state.codes
         if P is not None and d is not None:
@@ -373,7 +375,7 @@ class CMLL(Embedding):
         seen = pair.left.energy if pair.left.has_variance else 0.0
         return automatic_balance(self.beta, pair.right_energy, seen)
 
-    def _climb(self, problem: Objective, d: int | None, m: int) -> State:
+    def _climb(self, problem: AscentObjective, d: int | None, m: int) -> State:
         """Return the closed form, improved by the accelerated alternation if d is too small."""
         codes = problem.leading_codes(m, seed=self._start(problem.pair))
         state, rank = closed_form(problem, codes, d)

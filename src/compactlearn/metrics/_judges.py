@@ -12,7 +12,7 @@ from compactlearn.metrics._measures import Measure
 from compactlearn.metrics._ranks import LabelRanks, ranks_of_block
 from compactlearn.metrics._reliability import probability_blocks
 from compactlearn.metrics._scoring import training_options
-from compactlearn.metrics._table import get_metric, get_metric_of_scores, sums_of
+from compactlearn.metrics._table import get_metric, sums_of
 from compactlearn.metrics._truth import Truth, read_truth
 
 # Scores ranked together: enough that calls cost little, few enough to stay in the cache.
@@ -159,27 +159,3 @@ class Judges:
             for k, sums in sums_of(own, blocks).items():
                 row[k] = own[k].value(sums) if np.any(sums) else own[k].undefined
         return found
-
-
-class Judge:
-    """A metric, by name and options, of scores for one truth; more is always better.
-
-    >>> judge = Judge("ranking_loss", [[1, 0, 1, 0]])
-    >>> judge(np.array([[[0.9, 0.8, 0.7, 0.1]], [[0.9, 0.1, 0.8, 0.2]]]))
-    array([-0.25,  0.  ])
-    """
-
-    def __init__(
-        self,
-        name: str,
-        Y: Any,
-        options: Mapping[str, Any] | None = None,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        self.metric = get_metric_of_scores(name)
-        self.sign = 1.0 if self.metric.greater_is_better else -1.0
-        self._judges = Judges([name], Y, options=options, sample_weight=weights)
-
-    def __call__(self, scores: np.ndarray, labels: np.ndarray | None = None) -> np.ndarray:
-        """Return the metric of each of ``scores`` (C, N, M), or of ``labels`` if it needs those."""
-        return self.sign * self._judges(scores, labels)[:, 0]

@@ -22,7 +22,8 @@ from compactlearn.core._progress import track
 from compactlearn.core._targets import take_rows
 from compactlearn.core._threads import blas_threads
 from compactlearn.core._warn import quiet
-from compactlearn.metrics._judges import TOGETHER, Judge
+from compactlearn.metrics._judges import TOGETHER, Judges
+from compactlearn.metrics._table import get_metric_of_scores
 from compactlearn.model_selection._candidates import (
     Group,
     Single,
@@ -59,7 +60,7 @@ def cross_validate_grid(
     """
     judges = [FoldJudge(problem, test) for _, test in problem.splits]
     # For two classes scores are relative to the threshold, so it matters as for labels.
-    needs_labels = judges[0].judge.metric.needs == "labels" or problem.targets.kind == "binary"
+    needs_labels = judges[0].needs_labels or problem.targets.kind == "binary"
     groups, singles = sort_candidates(
         estimator,
         candidates,
@@ -240,13 +241,12 @@ class FoldJudge:
         Y = problem.targets.take(test).truth
         if self.kind == "binary":  # one column of scores, but two classes to rank
             Y = scipy.sparse.hstack([1.0 - Y.toarray(), Y], format="csr")
-        weights = problem.data.weights
-        self.judge = Judge(
-            problem.scoring.name,
-            Y,
-            problem.scoring.options,
-            weights=None if weights is None else weights[test],
-        )
+        name, weights = problem.scoring.name, problem.data.weights
+        metric = get_metric_of_scores(name)
+        self.needs_labels = metric.needs == "labels"
+        self.sign = 1.0 if metric.greater_is_better else -1.0
+        own = None if weights is None else weights[test]
+        self.judges = Judges([name], Y, options=problem.scoring.options, sample_weight=own)
 
     def of_scores(self, scores: Array, threshold: Any) -> Array:
         """Return the metric of each of the scores (C, N, M) of the linear decoder."""
@@ -256,19 +256,19 @@ class FoldJudge:
             scores = np.concatenate([boundary - scores, scores - boundary], axis=2)
             threshold = 0.0
         labels = None
-        if self.judge.metric.needs == "labels":
+        if self.needs_labels:
             labels = self._best(scores) if self.kind == "multiclass" else scores > threshold
-        return self.judge(scores, labels)
+        return self.sign * self.judges(scores, labels)[:, 0]
 
     def of_model(self, model: Any, X: Any) -> float:
         """Return the metric of the predictions of a fitted classifier."""
         scores, labels = np.asarray(model.decision_function(X), dtype=np.float64), None
         if self.kind != "multilabel":
             scores = self._of_all_classes(scores, model.classes_)
-        if self.judge.metric.needs == "labels":
+        if self.needs_labels:
             multilabel = self.kind == "multilabel"
             labels = np.asarray(model.predict(X))[None] if multilabel else self._best(scores[None])
-        return float(self.judge(scores[None], labels)[0])
+        return self.sign * float(self.judges(scores[None], labels)[0, 0])
 
     def _of_all_classes(self, scores: Array, known: Any) -> Array:
         """A column for every class; those that were not in the training part come last."""

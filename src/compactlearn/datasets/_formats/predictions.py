@@ -122,7 +122,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, default=str) if isinstance(value, dict | list) else value
 
 
-class _Numbers:
+class _NumberText:
     """Several numbers in a cell, which is no text, though it may begin with a minus."""
 
     def __init__(self, joined: str) -> None:
@@ -141,7 +141,7 @@ def _joined(rows: Ranked, sep: str) -> Iterator[list[Any]]:
                     "that in its name; pass another sep (--sep on the command line), or write JSON "
                     "lines."
                 )
-        scores = _Numbers(sep.join(repr(score) for _, score in row))
+        scores = _NumberText(sep.join(repr(score) for _, score in row))
         yield [sep.join(name for name, _ in row), scores]
 
 
