@@ -21,8 +21,8 @@ def kernels(module: str) -> ModuleType | None:
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function at its first call, and keep the compiled code on disk.
 
-    Sums may be reordered, and products and sums fused; nothing else of "fast math" is assumed, so
-    that values that are not finite stay so. A compiled function does not hold Python's lock.
+    Sums may be reordered, and products and sums fused; nothing else of "fast math" is assumed. A
+    compiled function does not hold Python's lock.
     """
     numba = require("numba", extra="fast", purpose="a compiled function")
     fastmath = {"reassoc", "contract", "nsz"}

@@ -242,7 +242,8 @@ def solve_many(
     (array([[ 0.652, -0.156]]), array([0.153]))
     """
     n_entries = int(np.diff(X.indptr)[problems.rows].sum())
-    compiled = n_entries >= COMPILED_ENTRIES and kernels(_KERNEL) is not None
+    large = X.dtype == np.float32 and n_entries >= COMPILED_ENTRIES
+    compiled = large and kernels(_KERNEL) is not None
     solver = BlockSolver(X, C, row_weights, positive_only, tol, compiled)
     blocks = [
         (problems.part(first, last), None if start is None else start.part(first, last))
