@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from compactlearn import C2AEClassifier, CMLLClassifier
-from compactlearn.metrics import _checks as checks
 from compactlearn.metrics import (
+    Judges,
     average_precision,
     calibration_error,
     evaluate,
@@ -24,7 +24,7 @@ from compactlearn.metrics import (
     psp_at_k,
     reliability_table,
 )
-from compactlearn.metrics._judges import Judge
+from compactlearn.metrics import _checks as checks
 from compactlearn.model_selection import GridSearchMoments
 
 from .data import SCORES, TRUTH, probabilities, random_problem, same
@@ -118,7 +118,10 @@ REFUSALS = {
     "k": (lambda: ndcg_at_k(Y1, S1, 4), "(the number of labels is 3); got 4. Pass such"),
     "k 0": (lambda: psp_at_k(Y1, S1, 0, weights=[1, 1, 1]), "an integer >= 1 and <= 3"),
     "k table": (lambda: reliability_table(Y1, P1, k=4), "the number of labels is 3); got 4"),
-    "k judge": (lambda: Judge("precision_at_9", TRUTH), "the number of labels is 4); got 9"),
+    "k judge": (
+        lambda: Judges(["precision_at_9"], TRUTH),
+        "the number of labels is 4); got 9",
+    ),
     "ks": (lambda: evaluate(Y1, S1, k=3), "k must be integers >= 1, but is 3; pass such"),
     "train": (lambda: evaluate(Y1, S1, train_labels=[1, 1, 1]), "have the shape (3,)"),
     "pair shapes": (

@@ -43,6 +43,7 @@ from compactlearn.crossfit._together import held_out_together
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.linalg._unseen_features import drop_unseen_features
+from compactlearn.metrics._scoring import one_matrix
 
 Array = NDArray[np.float64]
 
@@ -292,12 +293,7 @@ class ThresholdTuner(
                 f"ThresholdTuner needs scores by {' or '.join(names)}, and the estimator "
                 f"{type(model).__name__} has no such method; choose another response or estimator."
             )
-        answer = getattr(model, found[0])(X)
-        if isinstance(answer, list):  # one matrix per label, a column for each class it knows
-            pairs = zip(answer, model.classes_, strict=True)
-            answer = np.column_stack(
-                [_probability_of_one(part, classes) for part, classes in pairs]
-            )
+        answer = one_matrix(model, getattr(model, found[0])(X))
         if scipy.sparse.issparse(answer):
             answer = answer.toarray()
         return np.asarray(host(answer), dtype=np.float64)  # decisions are the host's
@@ -377,10 +373,3 @@ def _labels_for(estimator: Any, targets: Targets) -> Any:
     if isinstance(estimator, Pipeline) and isinstance(estimator[-1], Evaluated):
         return targets.matrix
     return targets.matrix.toarray().astype(np.int64)
-
-
-def _probability_of_one(part: Any, classes: Any) -> Array:
-    """Return the column of class 1; zeros where the label was never present in training."""
-    part = np.asarray(part)
-    known = list(classes)
-    return part[:, known.index(1)] if 1 in known else np.zeros(len(part))

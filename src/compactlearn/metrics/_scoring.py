@@ -101,7 +101,7 @@ def predicted_scores(estimator: Any, X: Any) -> Any:
         With ``decision_function`` or ``predict_proba``.
     X : as in ``predict``
     """
-    return _one_matrix(estimator, _method(estimator, ("decision_function", "predict_proba"))(X))
+    return one_matrix(estimator, _method(estimator, ("decision_function", "predict_proba"))(X))
 
 
 def predicted_probabilities(estimator: Any, X: Any) -> Any:
@@ -113,7 +113,7 @@ def predicted_probabilities(estimator: Any, X: Any) -> Any:
         With ``predict_proba``.
     X : as in ``predict``
     """
-    return _one_matrix(estimator, _method(estimator, ("predict_proba",))(X))
+    return one_matrix(estimator, _method(estimator, ("predict_proba",))(X))
 
 
 _READ: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -123,7 +123,8 @@ _READ: Mapping[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def _one_matrix(estimator: Any, scores: Any) -> Any:
+def one_matrix(estimator: Any, scores: Any) -> Any:
+    """Return the scores of class 1 where a classifier returns a matrix for each label."""
     if not isinstance(scores, list):
         return scores
     classes = getattr(estimator, "classes_", None)
