@@ -22,7 +22,7 @@ PACKAGE = SOURCE / "compactlearn"
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 OPTIONAL = (
     *("typer", "rich", "pandas", "polars", "torch", "dask", "cupy", "matplotlib", "plotly"),
-    *("onnx", "onnxruntime", "skl2onnx"),
+    *("onnx", "onnxruntime", "skl2onnx", "numba"),
 )
 
 

@@ -44,6 +44,10 @@ def test_it_reports_versions_threads_memory_and_the_data_folder(run, monkeypatch
     assert "model" not in record
     monkeypatch.setattr("compactlearn.cli._doctor.optional_packages", lambda: {"x": {"left": None}})
     assert "no left (pip install 'compactlearn[x]')" in run("doctor").out
+    monkeypatch.setattr(
+        "compactlearn.cli._doctor.optional_packages", lambda: {"fast": {"numba": None}}
+    )
+    assert "pip install 'compactlearn[fast]' for fits of large shortlists" in run("doctor").out
 
 
 def test_packages_are_those_of_the_project():
@@ -52,6 +56,7 @@ def test_packages_are_those_of_the_project():
     assert set(machine.required_packages()) == wanted
     extras = set(PROJECT["optional-dependencies"]) - {"test", "dev"}
     assert {"cli", "data", "deep"} <= set(machine.optional_packages()) <= extras
+    assert set(machine.BRINGS) == extras - {"docs"}
     assert machine.optional_packages()["cli"]["rich"] == version("rich")
 
 

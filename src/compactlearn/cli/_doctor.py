@@ -12,7 +12,14 @@ import typer
 from compactlearn import __version__
 from compactlearn.cli._mistakes import refusals_are_mistakes
 from compactlearn.compact._any_classifier import names_of
-from compactlearn.core._machine import devices, host, optional_packages, required_packages, threads
+from compactlearn.core._machine import (
+    BRINGS,
+    devices,
+    host,
+    optional_packages,
+    required_packages,
+    threads,
+)
 from compactlearn.core._memory import available_bytes, human_bytes
 from compactlearn.core._shown import shown
 from compactlearn.datasets import data_folder
@@ -95,7 +102,11 @@ def _lines(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for extra, packages in record["optional"].items():
         absent = [name for name, version in packages.items() if version is None]
         here = ", ".join(f"{name} {v}" for name, v in packages.items() if v is not None)
-        missing = f"no {', '.join(absent)} (pip install 'compactlearn[{extra}]')" if absent else ""
+        missing = ""
+        if absent:
+            install = f"pip install 'compactlearn[{extra}]'"
+            brings = f" for {BRINGS[extra]}" if extra in BRINGS else ""
+            missing = f"no {', '.join(absent)} ({install}{brings})"
         yield f"extra {extra}", "; ".join(filter(None, [here, missing]))
     yield "data folder", record["data folder"]
     for name, value in record.get("model", {}).items():

@@ -52,6 +52,20 @@ def optional_packages() -> dict[str, dict[str, str | None]]:
     return found
 
 
+# What an extra brings, for those who do not have it.
+BRINGS = {
+    "cli": "the command line",
+    "data": "Parquet and Arrow files",
+    "frame": "explanations as data frames",
+    "plot": "figures",
+    "deep": "C2AE and other networks",
+    "arrays": "PyTorch and CuPy arrays",
+    "onnx": "ONNX graphs",
+    "dask": "Dask collections",
+    "fast": "fits of large shortlists in a half to three quarters of the time",
+}
+
+
 def threads() -> dict[str, Any]:
     """Return the libraries that compute with threads, with their numbers."""
     pools = [

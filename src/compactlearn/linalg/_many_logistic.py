@@ -12,7 +12,9 @@ solve them, most of the time goes into calls. Here some of them lie side by side
 block-diagonal matrix: Newton's method with preconditioned conjugate gradients runs on all of them
 together, each with step lengths of its own, and every operation is one sparse product or one
 operation on long vectors. These let go of Python's lock, so that blocks are solved by several
-threads at once; the answer does not depend on their number.
+threads at once; the answer does not depend on their number. Where Numba is installed, large sets of
+problems are solved by :mod:`compactlearn.linalg._logistic_kernel`, one problem after the other, to
+the same accuracy.
 
 Weights may be restricted to features that a positive row has (``positive_only``). A rare label then
 has some dozens of weights in place of thousands: what else its negative rows contain says little
@@ -23,7 +25,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -31,6 +34,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from compactlearn.core._compiled import kernels
 from compactlearn.core._deadline import watched
 
 Array = NDArray[np.floating[Any]]
@@ -40,6 +44,10 @@ Places = NDArray[np.integer[Any]]
 # core; measured on wordnet from 1e5 to 4e6.
 _BLOCK_ENTRIES = 400_000
 _BLOCK_PROBLEMS = 512
+# From so many entries on, problems are solved by compiled code: some seconds of work, about what
+# compiling takes once and a tenth of a second afterwards.
+COMPILED_ENTRIES = 20_000_000
+_KERNEL = "compactlearn.linalg._logistic_kernel"
 _NEWTON_STEPS = 12
 _INTERCEPT_STEPS = 6
 _CG_STEPS = 10
@@ -55,6 +63,7 @@ class Problems:
     rows: Places  # (n_pairs,)
     positive: NDArray[np.bool_]  # (n_pairs,)
     offsets: Array  # (n_pairs,)
+    counts: Array | None = None  # (n_pairs,) how often each counts; None: once
 
     @property
     def count(self) -> int:
@@ -63,18 +72,25 @@ class Problems:
     def part(self, first: int, last: int) -> Problems:
         """The problems from ``first`` to ``last``, without the latter."""
         pairs = slice(self.starts[first], self.starts[last])
-        return Problems(
-            self.starts[first : last + 1] - self.starts[first],
-            self.rows[pairs],
-            self.positive[pairs],
-            self.offsets[pairs],
-        )
+        return self._pairs(pairs, self.starts[first : last + 1] - self.starts[first])
 
     def among(self, wanted: NDArray[np.bool_]) -> Problems:
         """Return these problems on the wanted rows alone."""
-        kept = wanted[self.rows]
-        starts = np.concatenate([[0], np.cumsum(kept)])[self.starts]
-        return Problems(starts, self.rows[kept], self.positive[kept], self.offsets[kept])
+        return self._kept(wanted[self.rows])
+
+    def thinned(self, offset: float, n: int, rng: np.random.RandomState) -> Problems:
+        """Keep one in ``n`` of the negative pairs below an offset; each then counts n times.
+
+        >>> one = Problems(np.array([0, 4]), np.arange(4), np.arange(4) < 1, -np.arange(4.0))
+        >>> few = one.thinned(-1.5, 2, np.random.RandomState(0))
+        >>> few.rows, few.counts
+        (array([0, 1, 3]), array([1., 1., 2.], dtype=float32))
+        """
+        easy = ~self.positive & (self.offsets < offset)
+        kept = ~easy
+        kept[easy] = rng.random_sample(np.count_nonzero(easy)) < 1 / n
+        counts = np.where(easy, np.float32(n), np.float32(1))
+        return replace(self, counts=counts)._kept(kept)
 
     def with_more(self, other: Problems) -> Problems:
         """Return these problems, each with the pairs of the other's as well."""
@@ -93,7 +109,14 @@ class Problems:
         lengths = np.diff(self.starts)[problems]
         starts = np.concatenate([[0], np.cumsum(lengths)])
         pairs = np.repeat(self.starts[problems] - starts[:-1], lengths) + np.arange(starts[-1])
-        return Problems(starts, self.rows[pairs], self.positive[pairs], self.offsets[pairs])
+        return self._pairs(pairs, starts)
+
+    def _kept(self, kept: NDArray[np.bool_]) -> Problems:
+        return self._pairs(kept, np.concatenate([[0], np.cumsum(kept)])[self.starts])
+
+    def _pairs(self, pairs: Any, starts: Places) -> Problems:
+        counts = None if self.counts is None else self.counts[pairs]
+        return Problems(starts, self.rows[pairs], self.positive[pairs], self.offsets[pairs], counts)
 
 
 @dataclass(frozen=True)
@@ -142,15 +165,49 @@ class BlockSolver:
     row_weights: Array | None
     positive_only: bool
     tol: float
+    compiled: bool = False
 
     def __call__(self, part: Problems, start: Weights | None) -> Solved:
-        """Solve some problems side by side."""
+        """Solve some problems side by side, or one after the other in compiled code."""
+        costs = np.full(part.rows.size, self.C, dtype=self.X.dtype)
+        for weights in (
+            part.counts,
+            None if self.row_weights is None else self.row_weights[part.rows],
+        ):
+            if weights is not None:
+                costs *= weights.astype(self.X.dtype, copy=False)
+        kernel = kernels(_KERNEL) if self.compiled else None
+        if kernel is not None:
+            return self._compiled(kernel, part, costs, start)
         block = _BlockDiagonal.of(self.X, part, positive_only=self.positive_only)
-        weights = 1.0 if self.row_weights is None else self.row_weights[part.rows]
-        costs = np.asarray(self.C * weights, dtype=self.X.dtype)
         begin = None if start is None else (start.coefficients, start.intercepts)
         w, b = block.solve(costs, begin, self.tol)
         return np.diff(block.column_starts), block.features, w, b
+
+    def _compiled(
+        self, kernel: ModuleType, part: Problems, costs: Array, start: Weights | None
+    ) -> Solved:
+        kind = self.X.dtype
+        W = scipy.sparse.csr_array((0, 0)) if start is None else start.coefficients
+        starts = np.zeros(0) if start is None else W.indptr
+        intercepts = np.zeros(0) if start is None else start.intercepts
+        return kernel.solve(
+            self.X.indptr.astype(np.int64, copy=False),
+            self.X.indices.astype(np.int32, copy=False),
+            self.X.data,
+            self.X.shape[1],
+            part.starts.astype(np.int64, copy=False),
+            part.rows.astype(np.int64, copy=False),
+            part.positive,
+            part.offsets.astype(kind, copy=False),
+            costs,
+            starts.astype(np.int64, copy=False),
+            W.indices.astype(np.int32, copy=False),
+            W.data.astype(kind, copy=False),
+            intercepts.astype(kind, copy=False),
+            self.positive_only,
+            kind.type(self.tol),
+        )
 
 
 ShareOut = Callable[[BlockSolver, Sequence[tuple[Problems, Weights | None]]], list[Solved]]
@@ -184,7 +241,10 @@ def solve_many(
     >>> found.coefficients.toarray().round(3), found.intercepts.round(3)
     (array([[ 0.652, -0.156]]), array([0.153]))
     """
-    solver = BlockSolver(X, C, row_weights, positive_only, tol)
+    n_entries = int(np.diff(X.indptr)[problems.rows].sum())
+    large = X.dtype == np.float32 and n_entries >= COMPILED_ENTRIES
+    compiled = large and kernels(_KERNEL) is not None
+    solver = BlockSolver(X, C, row_weights, positive_only, tol, compiled)
     blocks = [
         (problems.part(first, last), None if start is None else start.part(first, last))
         for first, last in _spans(X, problems)

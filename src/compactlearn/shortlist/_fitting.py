@@ -22,6 +22,7 @@ from compactlearn.shortlist._label_reranking import (
     LabelProblems,
     LabelReranking,
     problems_of,
+    thinned,
     with_likely_labels,
 )
 from compactlearn.shortlist._prior import CandidatePrior
@@ -35,6 +36,7 @@ Array = NDArray[np.float64]
 _HELD_OUT_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _FEWEST_ROWS = 4
+_FEW_HELD_OUT = 0.1  # share of rows without which a model is as good, measured on three sets
 
 
 def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.bool_]]:
@@ -62,6 +64,7 @@ class FoldFit:
     prior: CandidatePrior
     problems: LabelProblems
     cooccurrence: Cooccurrence
+    retriever: Any  # of the rows outside the fold
 
     @classmethod
     def of(
@@ -76,7 +79,8 @@ class FoldFit:
         """Generate candidates and fit their prior without the rows inside the fold."""
         outside, new = np.flatnonzero(~inside), np.flatnonzero(inside)
         learning = data.subset(outside)
-        candidates = settings.out_of_fold(data, learning, rows, (outside, new), rng)
+        split = outside, new
+        candidates, retriever = settings.out_of_fold(data, learning, rows, split, rng)
         present, known = candidates.present(data.Y), data.known(candidates)
         used = known & ~inside[candidates.rows]
         weights = None if data.weights is None else data.weights[candidates.rows[used]]
@@ -88,12 +92,13 @@ class FoldFit:
         problems = problems.with_more(
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), prior.log_odds(missed))
         )
+        problems = thinned(problems, rng)
         features = _as_new_rows(rows, outside, new, learning.groups)
         regressions = LabelProblems(
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out
         )
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
-        return cls(inside, present, known, prior, regressions, cooccurrence)
+        return cls(inside, present, known, prior, regressions, cooccurrence, retriever)
 
     def held_out(self, weights: Weights, C: float) -> HeldOutPairs:
         """Return the inputs of the last stage for rows of the fold, by weights of other rows."""
@@ -144,7 +149,8 @@ def fit_stages(
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
     ``C`` is selected by the first fold if it is None. The regressions of the first fold become
-    those of the model: their frequent labels are learnt from all rows at last.
+    those of the model. Where the fold has more than a tenth of the rows, the retriever is fitted to
+    all rows at last, and so are the regressions of frequent labels.
     """
     rows = sparse_rows(data.X, unit=settings.unit_rows)
     folds = held_out_folds(data.groups, rng)
@@ -161,8 +167,9 @@ def fit_stages(
     assert first is not None
     assert start is not None
     assert C is not None
-    generator = settings.fit(data, rows, rng)
-    weights = first.problems.refine(C, ~first.inside, start)
+    few = first.inside.mean() <= _FEW_HELD_OUT
+    generator = settings.fit(data, rows, rng, first.retriever if few else None)
+    weights = start if few else first.problems.refine(C, ~first.inside, start)
     new = HeldOutPairs.together(parts)
     stages = Stages(
         generator,

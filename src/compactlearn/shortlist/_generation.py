@@ -109,12 +109,18 @@ class GeneratorSettings:
     n_threads: int
 
     def fit(
-        self, data: ShortlistRows, rows: scipy.sparse.csr_array, rng: np.random.RandomState
+        self,
+        data: ShortlistRows,
+        rows: scipy.sparse.csr_array,
+        rng: np.random.RandomState,
+        fitted: Any = None,
     ) -> CandidateGenerator:
-        """Fit retriever and neighbours to all rows."""
-        retriever = self._new_retriever(data.Y.shape, rng)
-        if retriever is not None:
-            retriever = self._fitted(retriever, data)
+        """Fit retriever and neighbours to all rows; ``fitted`` is a retriever to use instead."""
+        retriever = fitted
+        if retriever is None:
+            retriever = self._new_retriever(data.Y.shape, rng)
+            if retriever is not None:
+                retriever = self._fitted(retriever, data)
         neighbours = self._neighbours(data, rows) if self.n_neighbors else None
         return CandidateGenerator(retriever, neighbours, self.sizes, self.unit_rows)
 
@@ -125,10 +131,11 @@ class GeneratorSettings:
         rows: scipy.sparse.csr_array,
         split: tuple[Rows, Rows],
         rng: np.random.RandomState,
-    ) -> Candidates:
+    ) -> tuple[Candidates, Any]:
         """Return candidates of all rows by models that have seen neither the row nor the fold.
 
         ``learning`` are the rows outside the fold, ``split`` the positions of these and the others.
+        Return also the retriever of all rows outside the fold.
 
         A row inside the fold has its labels in nothing that other rows start from. If it had, the
         regressions would make up for what the others lack, and the row would look worse than a new
@@ -142,6 +149,7 @@ class GeneratorSettings:
         order = np.concatenate([known, new])
         named = np.empty((order.size, self.sizes.retrieved), dtype=np.int32)
         scores = np.zeros(named.shape, dtype=np.float32)
+        model = None
         for learnt, places in parts:
             if retriever is None:
                 named[places] = np.arange(n_labels)
@@ -157,7 +165,7 @@ class GeneratorSettings:
             )
             others = neighbours.votes(rows[new], self.sizes.voted)
             votes = scipy.sparse.csr_array(scipy.sparse.vstack([own, others], format="csr"))
-        return Candidates.of((named, scores), votes, n_labels).of_rows(np.argsort(order))
+        return Candidates.of((named, scores), votes, n_labels).of_rows(np.argsort(order)), model
 
     def _new_retriever(self, shape: tuple[int, ...], rng: np.random.RandomState) -> Any:
         """Return the retriever, not fitted; None where there is nothing to be retrieved."""

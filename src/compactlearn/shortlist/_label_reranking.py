@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
@@ -27,7 +27,9 @@ _BLOCK_SCORES = 1 << 22  # 16 MB of scores at a time
 _LIKELY = 0.05  # labels of at least this probability are features
 _LABEL_C = 1.0  # the weight of the loss against the penalty of likely labels' weights
 _CS = (0.25, 1.0, 4.0, 16.0)
-_JUDGING_PAIRS = 200_000  # of the labels that choose the penalty
+_JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
+# Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
+_THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
 _FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
 
@@ -46,6 +48,13 @@ def with_likely_labels(
     starts = kept_starts(candidates.starts, kept)
     likely = scipy.sparse.csr_array((values, candidates.labels[kept], starts), shape=shape)
     return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
+
+
+def thinned(problems: Problems, rng: np.random.RandomState) -> Problems:
+    """Return problems with fewer of the negative rows that the prior explains, if they are many."""
+    if problems.rows.size < _THINNED_PAIRS:
+        return problems
+    return problems.thinned(OFFSET * float(logit(_EASY)), _ONE_IN, rng)
 
 
 def problems_of(
@@ -119,7 +128,8 @@ class LabelProblems:
         rare = np.flatnonzero(count == count[count > 0].min())
         pairs = problems.chosen(rare)
         change = margins_of(self._features(C), pairs, found.chosen(rare)) - pairs.offsets
-        return replace(found, intercepts=np.where(count == 0, change.mean(), found.intercepts))
+        mean = np.average(change, weights=pairs.counts)
+        return replace(found, intercepts=np.where(count == 0, mean, found.intercepts))
 
     def refine(self, C: float, outside: NDArray[np.bool_], start: Weights) -> Weights:
         """Return ``start``, with the weights of frequent labels learnt from all rows.
@@ -142,6 +152,7 @@ class LabelProblems:
         learnt, judged = problems.among(~inside), problems.among(inside)
         sign = np.where(judged.positive, -1.0, 1.0)
         weights = np.ones(judged.rows.size) if self.weights is None else self.weights[judged.rows]
+        weights = weights if judged.counts is None else weights * judged.counts
 
         def loss(C: float) -> float:
             margins = margins_of(self._features(C), judged, self._solve(learnt, C))

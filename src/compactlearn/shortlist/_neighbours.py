@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core._compiled import kernels
 from compactlearn.core._deadline import watched
 from compactlearn.shortlist._sparse import kept_entries, values_at
 
@@ -29,6 +31,8 @@ _WORK_PER_ROW = 3_000
 _WORK_AT_LEAST = 200_000_000
 _BLOCK_WORK = 4_000_000  # multiply-adds, and so stored similarities, at a time
 _BLOCK_ROWS = 4_096
+_COMPILED_WORK = 100_000_000  # multiply-adds from which on compiled code is used
+_KERNEL = "compactlearn.shortlist._votes_kernel"
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,15 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
+        kernel = None
+        if self.unknown is None and self._work(X)[-1] >= _COMPILED_WORK:
+            kernel = kernels(_KERNEL)
+
         @watched
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
+            if kernel is not None:
+                return self._compiled_votes(kernel, part, size, rows.start, groups)
             return _largest(self._block_votes(part, rows.start, groups), size)
 
         if n_threads > 1:
@@ -95,8 +105,7 @@ class Neighbours:
         return scipy.sparse.vstack([empty, *parts], format="csr")
 
     def _blocks(self, X: scipy.sparse.csr_array) -> Iterator[slice]:
-        meets = np.diff(self.columns.indptr)[X.indices]
-        work = np.concatenate([[0], np.cumsum(meets, dtype=np.int64)])[X.indptr]
+        work = self._work(X)
         first, most = 0, _BLOCK_ROWS
         if self.unknown is not None:  # nearly every label has a neighbour that does not know it
             most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
@@ -105,6 +114,11 @@ class Neighbours:
             last = min(max(last, first + 1), X.shape[0], first + most)
             yield slice(first, last)
             first = last
+
+    def _work(self, X: scipy.sparse.csr_array) -> NDArray[np.int64]:
+        """Return the multiply-adds before each row, and all of them at last."""
+        meets = np.diff(self.columns.indptr)[X.indices]
+        return np.concatenate([[0], np.cumsum(meets, dtype=np.int64)])[X.indptr]
 
     def voters(
         self, X: scipy.sparse.csr_array, labels: NDArray[np.integer[Any]], k: int
@@ -141,6 +155,30 @@ class Neighbours:
         if self.weights is not None:
             nearest.data *= self.weights[nearest.indices]
         return nearest, np.asarray(nearest.sum(axis=1)).ravel()
+
+    def _compiled_votes(
+        self, kernel: ModuleType, X: scipy.sparse.csr_array, size: int, first: int, groups: Any
+    ) -> scipy.sparse.csr_array:
+        columns, labels = self.columns, self.labels
+        starts, named, shares = kernel.votes(
+            X.indptr.astype(np.int64, copy=False),
+            X.indices.astype(np.int32, copy=False),
+            X.data.astype(np.float32, copy=False),
+            columns.indptr.astype(np.int64, copy=False),
+            columns.indices.astype(np.int32, copy=False),
+            columns.data,
+            labels.indptr.astype(np.int64, copy=False),
+            labels.indices.astype(np.int32, copy=False),
+            labels.data,
+            labels.shape[1],
+            self.count,
+            min(size, labels.shape[1]),
+            np.zeros(0, dtype=np.float32) if self.weights is None else self.weights,
+            np.zeros(0, dtype=np.int64) if groups is None else groups.astype(np.int64, copy=False),
+            first,
+        )
+        shape = (X.shape[0], labels.shape[1])
+        return scipy.sparse.csr_array((shares, named, starts), shape=shape)
 
     def _block_votes(
         self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
