@@ -32,13 +32,16 @@ def mean(values):
 
 
 def mean_over_rows(value, truth, scores, tie="lowest", rankable=False):
-    """Average ``value(present, absent, rank, score)`` over rows; rankable ones have both kinds."""
+    """Average ``value(present, absent, rank, score)`` over rows; rankable ones have both kinds.
+
+    A row whose value is None does not count.
+    """
     values = []
     for known, y, f in rows_of(truth, scores):
         present, absent = split(known, y)
         if (present and absent) or not rankable:
             values.append(value(present, absent, places(known, f, tie), f))
-    return mean(values)
+    return mean([value for value in values if value is not None])
 
 
 def average_precision(truth, scores):
@@ -72,6 +75,13 @@ def coverage(truth, scores):
 def precision_at_k(truth, scores, k):
     def value(present, absent, rank, f):
         return sum(rank[r] <= k for r in present) / k
+
+    return mean_over_rows(value, truth, scores)
+
+
+def r_precision_at_k(truth, scores, k):
+    def value(present, absent, rank, f):
+        return sum(rank[r] <= k for r in present) / min(k, len(present)) if present else None
 
     return mean_over_rows(value, truth, scores)
 

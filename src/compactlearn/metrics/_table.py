@@ -171,6 +171,7 @@ ROWS: dict[str, Metric] = {
         Metric("predicted_calibration_error", "probabilities", False,
                "Calibration error of predicted labels", reliability.predicted_calibration_error),
         Metric("precision_at_k", "scores", True, "Precision@k", measures.precision),
+        Metric("r_precision_at_k", "scores", True, "R-precision@k", measures.r_precision),
         Metric("ndcg_at_k", "scores", True, "nDCG@k", measures.ndcg),
         Metric("f1_at_k", "scores", True, "F1@k", measures.f1),
         Metric("calibration_error_at_k", "probabilities", False, "Calibration error@k",
