@@ -22,7 +22,7 @@ def read_text_files(entry: Entry, paths: Sequence[Path], fields: Sequence[str]) 
         for role, path in zip(roles, paths, strict=True)
         if role == "rows"
     ]
-    check_counts(entry, _Counts.of(parts))
+    check_counts(entry, _TextCounts.of(parts))
     return {part.name: part for part in parts}
 
 
@@ -39,7 +39,7 @@ def _part(path: Path, fields: Sequence[str], tags: str, names: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _Counts:
+class _TextCounts:
     """Counts of a set of texts, as `Expected` compares them; texts have no features."""
 
     n_samples: int
@@ -50,7 +50,7 @@ class _Counts:
     n_features: int = 0
 
     @classmethod
-    def of(cls, parts: Sequence[Texts]) -> "_Counts":
+    def of(cls, parts: Sequence[Texts]) -> "_TextCounts":
         rows = [frozenset(tags) for part in parts for tags in part.tags or ()]
         return cls(
             n_samples=len(rows),
