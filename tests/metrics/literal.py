@@ -32,16 +32,13 @@ def mean(values):
 
 
 def mean_over_rows(value, truth, scores, tie="lowest", rankable=False):
-    """Average ``value(present, absent, rank, score)`` over rows; rankable ones have both kinds.
-
-    A row whose value is None does not count.
-    """
+    """Average ``value(present, absent, rank, score)`` over rows; rankable ones have both kinds."""
     values = []
     for known, y, f in rows_of(truth, scores):
         present, absent = split(known, y)
         if (present and absent) or not rankable:
             values.append(value(present, absent, places(known, f, tie), f))
-    return mean([value for value in values if value is not None])
+    return mean(values)
 
 
 def average_precision(truth, scores):
@@ -81,7 +78,7 @@ def precision_at_k(truth, scores, k):
 
 def r_precision_at_k(truth, scores, k):
     def value(present, absent, rank, f):
-        return sum(rank[r] <= k for r in present) / min(k, len(present)) if present else None
+        return sum(rank[r] <= k for r in present) / min(k, len(present)) if present else 0
 
     return mean_over_rows(value, truth, scores)
 

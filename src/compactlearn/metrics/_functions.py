@@ -137,8 +137,8 @@ def r_precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     """Present labels among the k best-scored, over the most that there can be; 1 is best.
 
     Of a row with n present labels, of which h are among the k best, it is h / min(k, n), averaged
-    over rows with a present label. It is `precision_at_k` for rows with at least k labels, and a
-    row with fewer can reach 1.
+    over rows; it is 0 for a row without present labels. For rows with at least k labels it is
+    `precision_at_k`, and a row with fewer can reach 1.
 
     It is NaN, with an UndefinedMetricWarning, if no row counts.
 

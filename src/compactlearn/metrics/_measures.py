@@ -105,7 +105,7 @@ def r_precision(k: int = 5) -> Measure:
         most = np.clip(rows.truth.n_present, 1, k)
         return rows.sum_by_row(rows.lowest_first <= k) / most
 
-    return Measure(PRESENT, share)
+    return Measure(KNOWN, share)
 
 
 def ndcg(k: int = 5) -> Measure:
