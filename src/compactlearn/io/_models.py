@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compactlearn.auto._fields import check_fields
 from compactlearn.compact._compression import Half, HalfSparse
 from compactlearn.compact._fitted import FittedModel
 from compactlearn.core._tensor_file import ModelFileError
@@ -157,6 +158,15 @@ def _check_kept_features(model: Any) -> None:
     )
 
 
+def _check_fields(words: Any) -> None:
+    known = [type(one).__name__ == "TextVectorizer" for one in words.vectorizers_]
+    require(
+        isinstance(words.fields_, dict) and len(known) == len(check_fields(words.fields_)),
+        "there must be one vectoriser for each field",
+    )
+    require(all(known), "a field has something other than a vectoriser")
+
+
 def _check_shortlist(classifier: Any) -> None:
     n_labels, n_features = classifier.n_labels_, classifier.n_features_in_
     generator, labels = classifier.stages_.generator, classifier.stages_.labels
@@ -188,6 +198,7 @@ CODECS: dict[str, Any] = {
     ),
     "HalfSparse": lambda _: Codec(_encode_half_sparse, _decode_half_sparse),
     "LabelSpace": _checked(_check_labels),
+    "FieldVectorizer": _checked(_check_fields),
     "FittedModel": lambda type_: Codec(_encode_fitted, partial(_decode_fitted, type_)),
     "KeptFeatures": _checked(_check_kept_features),
     "ShortlistClassifier": _checked(_check_shortlist),
