@@ -158,10 +158,11 @@ def _check_kept_features(model: Any) -> None:
     )
 
 
-def _check_fields(words: Any) -> None:
-    known = [type(one).__name__ == "TextVectorizer" for one in words.vectorizers_]
+def _check_fields(vectorizer: Any) -> None:
+    known = [type(one).__name__ == "TextVectorizer" for one in vectorizer.vectorizers_]
     require(
-        isinstance(words.fields_, dict) and len(known) == len(check_fields(words.fields_)),
+        isinstance(vectorizer.fields_, dict)
+        and len(known) == len(check_fields(vectorizer.fields_)),
         "there must be one vectoriser for each field",
     )
     require(all(known), "a field has something other than a vectoriser")
