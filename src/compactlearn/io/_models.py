@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.auto._fields import check_fields
 from compactlearn.compact._compression import Half, HalfSparse
 from compactlearn.compact._fitted import FittedModel
+from compactlearn.core._lazy import load
 from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.crossfit._learner import CodeRidge
 from compactlearn.decoding._label_space import LabelSpace
@@ -159,12 +159,9 @@ def _check_kept_features(model: Any) -> None:
 
 
 def _check_fields(vectorizer: Any) -> None:
+    weights = load("compactlearn.auto._fields").check_fields(vectorizer.fields_)
     known = [type(one).__name__ == "TextVectorizer" for one in vectorizer.vectorizers_]
-    require(
-        isinstance(vectorizer.fields_, dict)
-        and len(known) == len(check_fields(vectorizer.fields_)),
-        "there must be one vectoriser for each field",
-    )
+    require(len(known) == len(weights), "there must be one vectoriser for each field")
     require(all(known), "a field has something other than a vectoriser")
 
 
