@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
@@ -186,7 +187,9 @@ class FieldVectorizer(TransformerMixin, BaseEstimator):
     """Rows of texts with several fields: a block of tf-idf columns for each field, side by side.
 
     Each block has rows of unit length, or of zeros where the field is empty, times the weight of
-    its field. A missing text (None, NaN) is empty.
+    its field. Weights are divided by the square root of their sum of squares: only their
+    proportions matter, and a row without empty fields has unit length, as the settings of
+    classifiers expect. A missing text (None, NaN) is empty.
 
     Parameters
     ----------
@@ -198,7 +201,7 @@ class FieldVectorizer(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     fields_ : dict of str to float
-        The weight of each field.
+        The weight of each field, as given.
     vectorizers_ : list of TextVectorizer
         One for each field, in this order.
 
@@ -210,7 +213,7 @@ class FieldVectorizer(TransformerMixin, BaseEstimator):
     >>> words.get_feature_names_out().tolist()
     ['title: bread', 'title: rain', 'body: bake', 'body: it']
     >>> words.transform(notes).toarray().round(2).tolist()
-    [[2.0, 0.0, 0.71, 0.71], [0.0, 2.0, 0.0, 0.0]]
+    [[0.89, 0.0, 0.32, 0.32], [0.0, 0.89, 0.0, 0.0]]
     """
 
     def __init__(self, fields: Any, vectorizer: Any = None) -> None:
@@ -291,11 +294,11 @@ def _rows_of_fields(X: Any, fields: Mapping[str, float], makers: Sequence[Any]) 
             f"The fields of X must have as many texts each; got {counts!r:.200}. Pass columns of "
             "the same rows."
         )
-    blocks = []
+    blocks, length = [], math.hypot(*fields.values())
     for (name, weight), make in zip(fields.items(), makers, strict=True):
         with _naming(name), quiet():  # an empty field is no mistake if another one has words
             blocks.append(make(columns[name]))
-        blocks[-1].data *= weight
+        blocks[-1].data *= weight / length
     return scipy.sparse.hstack(blocks, format="csr")
 
 
