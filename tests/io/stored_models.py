@@ -33,6 +33,7 @@ from compactlearn import (
     ShortlistClassifier,
     ThresholdTuner,
     method,
+    text_classifier,
 )
 from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
@@ -50,6 +51,7 @@ FRAME = pd.DataFrame(X, columns=[f"column {k}" for k in range(X.shape[1])])
 NAMED = pd.DataFrame(Y, columns=["ä", "b", "c", "d", "e", "f"])
 WORDS = np.array([f"word{letter}" for letter in "abcdefghijkl"])
 TEXTS = [" ".join(WORDS[row > 1]) for row in X]
+FIELDS = [{"title": text[:5], "body": text} for text in TEXTS]
 TEXTS_NEW = [" ".join(WORDS[row > 1]) for row in X_new]
 
 
@@ -124,6 +126,11 @@ MODELS = {
     "scaler first": (make_pipeline(StandardScaler(), CMLLClassifier()),),
     "scalers first": (make_pipeline(MaxAbsScaler(), Normalizer(), CMLLClassifier()), SPARSE, Y),
     "texts": (make_pipeline(TfidfVectorizer(), CMLLClassifier()), TEXTS, NAMED),
+    "fields": (
+        text_classifier(CMLLClassifier(), fields={"title": 2, "body": 0.5}),
+        FIELDS,
+        NAMED,
+    ),
     "counts": (
         make_pipeline(
             CountVectorizer(ngram_range=(1, 2), stop_words=["worda"], dtype=np.float32),
@@ -197,6 +204,8 @@ def _with(auto, models):
 def new_rows(name):
     """Rows for `predict`, in the form that the model had in `fit`."""
     given = MODELS[name][1] if len(MODELS[name]) > 1 else X
+    if name == "fields":
+        return [{"title": text[:5], "body": text} for text in TEXTS_NEW]
     if isinstance(given, list):
         return TEXTS_NEW
     if isinstance(given, pd.DataFrame):

@@ -306,6 +306,21 @@ def test_parts_that_do_not_fit_each_other(tmp_path, name, value, said):
     refused_by_both(model, tmp_path / "model", said)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("fields_", {"title": 2.0}, "one vectoriser for each field"),
+        ("fields_", {"title": 0.0, "body": 1.0}, "positive number"),
+        ("fields_", ["title", "body"], "'fields_' of FieldVectorizer must be 'dict'"),
+        ("vectorizers_", [None, None], "other than a vectoriser"),
+    ],
+)
+def test_fields_that_do_not_fit_their_vectorisers(tmp_path, name, value, said):
+    model = copy.deepcopy(fitted("fields"))
+    setattr(model[0], name, value)
+    refused_by_both(model, tmp_path / "model", said)
+
+
 @modest
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_depth_of_any_tree(n_leaves, seed):

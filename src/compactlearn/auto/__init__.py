@@ -6,13 +6,14 @@ from compactlearn.core._lazy import names_on_demand
 
 if TYPE_CHECKING:
     from compactlearn.auto._classifier import AutoCompactClassifier
-    from compactlearn.auto._texts import TextVectorizer, text_classifier
+    from compactlearn.auto._texts import FieldVectorizer, TextVectorizer, text_classifier
 
 __getattr__, __dir__ = names_on_demand(
     __name__,
     {
         "_classifier": ("AutoCompactClassifier",),
         "_texts": (
+            "FieldVectorizer",
             "TextVectorizer",
             "text_classifier",
         ),
@@ -21,6 +22,7 @@ __getattr__, __dir__ = names_on_demand(
 
 __all__ = [
     "AutoCompactClassifier",
+    "FieldVectorizer",
     "TextVectorizer",
     "text_classifier",
 ]

@@ -16,7 +16,7 @@ from compactlearn.auto._classifier import AutoCompactClassifier
 from compactlearn.auto._texts import text_classifier
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes, refuse_options
 from compactlearn.cli._options import AsJson, Data, Force, LabelledOptions, grouped
-from compactlearn.cli._rows import training_blocks, training_data
+from compactlearn.cli._rows import text_columns, training_blocks, training_data
 from compactlearn.cli._targets import check_target, files_read
 from compactlearn.compact._any_classifier import scores_to_rank
 from compactlearn.compact._classifier import CompactClassifier
@@ -166,7 +166,7 @@ def fit(
             [option for option, value in given.items() if value is not None],
             "is for texts, and --text, which names the text column, was not given",
         )
-    named = {"header": False} if options.header is False else {}
+    header = {"header": False} if options.header is False else {}
     if blocks:
         if categories is not None or not isinstance(model, CompactClassifier):
             raise Mistake(
@@ -177,18 +177,21 @@ def fit(
         data: Any = training_blocks(source, options)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_blocks_to(model, data, checkpoint, **named)
+            fit_blocks_to(model, data, checkpoint, **header)
     else:
         if checkpoint is not None:
             refuse_options(["--checkpoint"], "is for --blocks, and --blocks was not given")
         data, columns = training_data(source, options, categories)
         if isinstance(data, Texts):
-            model = text_classifier(model, **terms)
+            named = text_columns(options.text or "")
+            model = text_classifier(
+                model, fields=None if isinstance(named, str) else named, **terms
+            )
         elif isinstance(data, MixedTable):
             model = with_columns(model, data)
         start = time.perf_counter()
         with refusals_are_mistakes():
-            fit_to(model, data, columns, **named)
+            fit_to(model, data, columns, **header)
     last = last_step(model)
     if getattr(last, "interrupted_", False):  # the search kept its best model so far
         raise KeyboardInterrupt

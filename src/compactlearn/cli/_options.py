@@ -116,7 +116,11 @@ class RowOptions(TableOptions):
 
     text: Annotated[
         str | None,
-        typer.Option("--text", help="The column with the texts."),
+        typer.Option(
+            "--text",
+            help="The column with the texts, or several, separated by commas, in fit with weights "
+            "other than 1 after colons: title:2,body.",
+        ),
     ] = None
     encoding: Annotated[
         str | None,

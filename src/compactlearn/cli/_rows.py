@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from compactlearn import datasets
+from compactlearn.auto._fields import check_fields
 from compactlearn.cli._mistakes import Mistake, refusals_are_mistakes, refuse_options
 from compactlearn.cli._options import LabelledOptions, RowOptions, TableOptions, listed
 from compactlearn.compact._any_classifier import names_of
@@ -35,6 +36,7 @@ __all__ = [
     "notify",
     "open_model",
     "rows_for",
+    "text_columns",
     "training_blocks",
     "training_data",
 ]
@@ -121,10 +123,14 @@ def training_data(
             "is for numeric tables, and --text was given",
             among=("--labels", "--ignore"),
         )
+        named = text_columns(options.text)
         columns = TextColumns(
-            options.text, options.tags, options.sep or ";", options.header is not False
+            named if isinstance(named, str) else tuple(named),
+            options.tags,
+            options.sep or ";",
+            options.header is not False,
         )
-        found = _texts(path, options, columns, with_labels=True)
+        found = _texts(path, replace(options, text=None), columns, with_labels=True)
         _doubt_separator(found.tags or (), columns.sep)
         return found, columns
 
@@ -246,15 +252,74 @@ def _texts(path: str, options: RowOptions, known: TextColumns, *, with_labels: b
             "The tags of the texts are needed, and neither the model nor --tags names their "
             "column; pass --tags."
         )
+    columns = _columns_in_data(options, known)
     with refusals_are_mistakes():
-        return datasets.read_texts(
+        found = datasets.read_texts(
             path,
-            None if options.form == "lines" else options.text or known.text,
+            columns,
             tags if with_labels else None,
             sep=getattr(options, "sep", None) or known.sep,
             **options.table(),
             encoding=options.encoding,
         )
+    fields = known.text
+    if not isinstance(fields, tuple) or columns == fields:
+        return found
+    renamed = (dict(zip(fields, row.values(), strict=True)) for row in found.texts)
+    return replace(found, texts=tuple(renamed))
+
+
+def _columns_in_data(options: RowOptions, known: TextColumns) -> str | tuple[str, ...] | None:
+    """Return the columns of the texts: those in --text, or else those of the training data."""
+    fields = known.text if isinstance(known.text, tuple) else ()
+    listing = ", ".join(fields)
+    if options.form == "lines":
+        if fields:
+            raise Mistake(
+                f"The model needs texts with the columns {listing}; got plain lines, which have "
+                "none. Pass a table."
+            )
+        return None
+    if options.text is None:
+        return known.text
+    named = text_columns(options.text)
+    if isinstance(named, str) and not fields:
+        return named
+    names = (named,) if isinstance(named, str) else tuple(named)
+    weighted = not isinstance(named, str) and set(named.values()) != {1.0}
+    if len(names) == len(fields) and not weighted:
+        return names
+    wanted = f"the columns {listing}" if fields else "one column of texts"
+    remedy = f"{len(fields)} columns in this order" if fields else "one column"
+    raise Mistake(
+        f"The model was fitted to {wanted}; got --text {options.text}. Name {remedy}, without "
+        "weights, or leave --text out if the names are those of the training data."
+    )
+
+
+def text_columns(text: str) -> str | dict[str, float]:
+    """Return the column in --text, or the weights of several columns.
+
+    >>> text_columns("body"), text_columns("title:2,body")
+    ('body', {'title': 2.0, 'body': 1.0})
+    """
+    weights: dict[str, float | None] = {}
+    for part in listed(text) if "," in text else [text]:
+        name, _, ending = part.rpartition(":")
+        weight = None
+        with contextlib.suppress(ValueError):
+            weight = float(ending) if name else None
+        name = part if weight is None else name.strip()
+        if name in weights:
+            raise Mistake(
+                f"--text must name each column once; got {text!r:.60}. Leave out the second "
+                f"{name!r}; for a larger weight pass for example title:2,body."
+            )
+        weights[name] = weight
+    if list(weights.values()) == [None]:
+        return next(iter(weights))
+    with refusals_are_mistakes():
+        return check_fields({name: 1 if w is None else w for name, w in weights.items()})
 
 
 def _doubt_separator(tags: Iterable[Iterable[str]], sep: str) -> None:

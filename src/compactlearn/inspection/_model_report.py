@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -148,8 +148,10 @@ def inspect_model(
 
 
 def _texts(X: Any) -> Sequence[str] | None:
-    """Return rows that are texts, which a page can show."""
+    """Return rows that are texts, which a page can show; those of several fields joined."""
     rows = X if isinstance(X, list | tuple) or np.ndim(X) == 1 else []
+    if len(rows) and all(isinstance(row, Mapping) for row in rows):
+        return [" / ".join(part for part in row.values() if isinstance(part, str)) for row in rows]
     return list(rows) if len(rows) and all(isinstance(row, str) for row in rows) else None
 
 

@@ -56,7 +56,7 @@ def fit_to(
                 "column of the tags (tags, or --tags on the command line)."
             )
         model.fit(list(data.texts), [list(row) for row in data.tags])
-        known = TextColumns(None) if columns is None else columns
+        known = TextColumns(_fields_of(model)) if columns is None else columns
     elif isinstance(data, MixedTable):
         tagged = data.columns.tags is not None
         model.fit(data.X, data.Y if tagged else _named(data, data.columns.labels))
@@ -83,7 +83,17 @@ def columns_of(model: Any) -> ModelColumns | TextColumns | MixedColumns | None:
     known = getattr(last_step(model), _KNOWN, None)
     if isinstance(known, ModelColumns | TextColumns | MixedColumns):
         return known
+    fields = _fields_of(model)
+    if fields is not None:
+        return TextColumns(fields)
     return _table_columns(model, getattr(model, "feature_names_in_", None))
+
+
+def _fields_of(model: Any) -> tuple[str, ...] | None:
+    """Return the fields of the texts that a pipeline begins with, or None if it has none."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    fields = getattr(first, "fields_", None)
+    return None if fields is None else tuple(fields)
 
 
 def _table_columns(model: Any, features: Any, *, header: bool = True) -> ModelColumns | None:

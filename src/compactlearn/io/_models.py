@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from compactlearn.compact._compression import Half, HalfSparse
 from compactlearn.compact._fitted import FittedModel
+from compactlearn.core._lazy import load
 from compactlearn.core._tensor_file import ModelFileError
 from compactlearn.crossfit._learner import CodeRidge
 from compactlearn.decoding._label_space import LabelSpace
@@ -157,6 +158,13 @@ def _check_kept_features(model: Any) -> None:
     )
 
 
+def _check_fields(vectorizer: Any) -> None:
+    weights = load("compactlearn.auto._fields").check_fields(vectorizer.fields_)
+    known = [type(one).__name__ == "TextVectorizer" for one in vectorizer.vectorizers_]
+    require(len(known) == len(weights), "there must be one vectoriser for each field")
+    require(all(known), "a field has something other than a vectoriser")
+
+
 def _check_shortlist(classifier: Any) -> None:
     n_labels, n_features = classifier.n_labels_, classifier.n_features_in_
     generator, labels = classifier.stages_.generator, classifier.stages_.labels
@@ -188,6 +196,7 @@ CODECS: dict[str, Any] = {
     ),
     "HalfSparse": lambda _: Codec(_encode_half_sparse, _decode_half_sparse),
     "LabelSpace": _checked(_check_labels),
+    "FieldVectorizer": _checked(_check_fields),
     "FittedModel": lambda type_: Codec(_encode_fitted, partial(_decode_fitted, type_)),
     "KeptFeatures": _checked(_check_kept_features),
     "ShortlistClassifier": _checked(_check_shortlist),

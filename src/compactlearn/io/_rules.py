@@ -77,6 +77,8 @@ OWN: dict[str, Rule] = {
         "forest_.n_outputs_": "size q",
         "n_trees": "count",
     },
+    # texts
+    "FieldVectorizer": {"fields_": "dict", "vectorizers_": "list"},
     # shortlists
     "ShortlistClassifier": {
         "stages_": "Stages",

@@ -37,7 +37,7 @@ _HOMES = {
     "compactlearn.auto._classifier": "AutoCompactClassifier",
     "compactlearn.auto._blend": "Blend Member Reading",
     "compactlearn.auto._forest": "LabelForest",
-    "compactlearn.auto._texts": "TextVectorizer",
+    "compactlearn.auto._texts": "FieldVectorizer TextVectorizer",
     "compactlearn.model_selection._cmll_cv": "CMLLClassifierCV",
     "compactlearn.model_selection._grid_search": "GridSearchMoments",
     "compactlearn.model_selection._splits": "IterativeStratification",
@@ -85,8 +85,8 @@ TYPES = {name: module for module, names in _HOMES.items() for name in names.spli
 
 # Modules with functions that make codecs, for types that are more than their attributes.
 _CODECS = {
-    "compactlearn.io._models": "FittedModel Half HalfSparse KeptFeatures LabelSpace "
-    "ShortlistClassifier csc_array csc_matrix csr_array csr_matrix",
+    "compactlearn.io._models": "FieldVectorizer FittedModel Half HalfSparse KeptFeatures "
+    "LabelSpace ShortlistClassifier csc_array csc_matrix csr_array csr_matrix",
     "compactlearn.io._trees": "ExtraTreesRegressor RandomForestRegressor",
     "compactlearn.io._tables": "ColumnTransformer MissingIndicator OneHotEncoder",
 }

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -102,6 +103,28 @@ def test_tags_may_be_absent_from_some_rows_of_json(write):
     assert read_texts(path, "body", "topics").tags == ((), (), ("a",))
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_texts_in_several_columns(tmp_path, name):
+    rows = [{"title": "A", "body": "x", "topics": "a;b"}, {"title": "", "body": "y", "topics": "a"}]
+    frame = pd.DataFrame(rows)
+    if name == "t.parquet":
+        frame.loc[1, "title"] = None
+        frame.to_parquet(tmp_path / name)
+    elif name == "t.jsonl":
+        (tmp_path / name).write_text(
+            '{"title": "A", "body": "x", "topics": "a;b"}\n{"body": "y", "topics": "a"}\n'
+        )
+    else:
+        frame.to_csv(tmp_path / name, index=False, sep="," if name == "t.csv" else "\t")
+    found = read_texts(tmp_path / name, ["body", "title"], "topics")
+    assert found.texts == ({"body": "x", "title": "A"}, {"body": "y", "title": ""})
+    assert found.tags == (("a", "b"), ("a",))
+    with pytest.raises(
+        DataFileError, match=r"in the 2 columns 'body', 'titel', but none .*'titel'"
+    ):
+        read_texts(tmp_path / name, ["body", "titel"])
+
+
 def test_plain_lines_are_texts(write):
     path = write("one text\r\nanother, with a comma\n\nlast", "stdin")
     assert read_texts(path, None).texts == ("one text", "another, with a comma", "", "last")
@@ -140,6 +163,7 @@ REFUSED = [
     ("t", "body\nx\n", {"text": None, "tags": "topics"}, "got None for .* no tags"),
     ("t", "", {"text": None, "tags": None}, "it holds no row"),
     ("t.csv", "body\nx\n", {"text": None}, "text must be the name of the one with the texts"),
+    ("t.csv", "body\nx\n", {"text": []}, "text must name at least one column"),
     ("t.csv", "body\nx\n", {"format": "arff"}, "texts are read from csv, tsv.*'arff'"),
     ("t.csv", "body\nx\n", {"sep": ""}, "sep must be a text of at least one .*; got ''. Pass"),
     ("t.jsonl", "{}\n", {"header": False}, "is for CSV and TSV"),

@@ -81,6 +81,18 @@ def test_the_pipeline_of_this_package():
         assert_same(model, to_onnx(model, dtype=dtype, topk=2), TEXTS, BOUNDS["float32"])
 
 
+def test_texts_of_several_fields_are_refused():
+    notes = [{"title": text, "body": text} for text in TEXTS]
+    model = text_classifier(CMLLClassifier(threshold=0.5), fields=["title", "body"])
+    model.fit(notes, [["some"], ["other"]] * (len(notes) // 2))
+    with pytest.raises(
+        ValueError, match=r"has the fields 'title', 'body'.*to_onnx\(pipeline\[1:\]\)"
+    ):
+        to_onnx(model)
+    rows = model[0].transform(notes)
+    assert_same(model[1:], to_onnx(model[1:]), rows.toarray(), BOUNDS["float32"])
+
+
 def test_texts_without_known_words_get_the_frequencies():
     tags = [["some", "other"], ["some"], ["third"], ["other", "third"]] * 3
     model = text_classifier(AutoCompactClassifier(random_state=0, time_budget=0.01))

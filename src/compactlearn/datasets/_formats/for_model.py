@@ -17,8 +17,8 @@ class TextColumns:
 
     Parameters
     ----------
-    text : str or None
-        None where texts are plain lines.
+    text : str, tuple of str, or None
+        A tuple where texts have several fields, None where they are plain lines.
     tags : str or None
     sep : str
         Separator between the tags of a cell.
@@ -26,7 +26,7 @@ class TextColumns:
         Whether the columns have names; without them they are called "0", "1" and so on.
     """
 
-    text: str | None
+    text: str | tuple[str, ...] | None
     tags: str | None = None
     sep: str = ";"
     header: bool = True

@@ -46,14 +46,15 @@ class Texts:
 
     Parameters
     ----------
-    texts : tuple of str
+    texts : tuple of str, or tuple of dict
+        Dicts, from columns to strings, where several columns were asked for.
     tags : tuple of tuple of str, or None
         The names of each text's tags; None where no column of tags was asked for.
     name, source : str
         The name of the file without its endings, and its path.
     """
 
-    texts: tuple[str, ...]
+    texts: tuple[Any, ...]
     tags: tuple[tuple[str, ...], ...] | None = None
     name: str = "unnamed"
     source: str = ""
@@ -67,7 +68,7 @@ class Texts:
 
 def read_texts(
     path: str | os.PathLike[str],
-    text: str | None,
+    text: str | Sequence[str] | None,
     tags: str | None = None,
     *,
     sep: str = ";",
@@ -84,8 +85,10 @@ def read_texts(
     path : str or path
         The file, plain or compressed by xz, bz2 or gzip. The first line of CSV and TSV has the
         names of the columns; a row of JSON lines is an object.
-    text : str or None
-        The column of the texts. None is for plain lines, each of which is a text.
+    text : str, list of str, or None
+        The column of the texts. A list is for texts in several columns, of which each row is a
+        dict; there a null, or a key that a row of JSON lines lacks, is an empty text. None is for
+        plain lines, each of which is a text.
     tags : str, optional
         The column of the tags: names with `sep` between them, in JSON lines and Parquet also lists
         of names. A cell that is empty or null has none. A cell of addresses in angle brackets,
@@ -137,23 +140,38 @@ def read_texts(
             f"the command line); got None for {path}. Without it a text is a plain line, of a file "
             "that has no tags."
         )
-    asked = {name: by for by, name in (("text", text), ("tags", tags)) if name is not None}
+    names = [] if text is None else [text] if isinstance(text, str) else list(text)
+    if text is not None and not names:
+        raise ValueError("text must name at least one column; got none. Pass its name.")
+    asked = dict.fromkeys(names, "text") | ({} if tags is None else {tags: "tags"})
     options = {"delimiter": delimiter, "header": header, "encoding": encoding, "limits": limits}
     form = "lines" if lines else format
     found = _read_cells(path, asked if text is not None else {"": ""}, form, **options)
-    bodies = found[text or ""]
-    for line, body in bodies:
+    if text is None or isinstance(text, str):
+        texts: Sequence[Any] = _strings(path, text or "", found[text or ""])
+    else:
+        filled = {name: [(n, "" if v is None else v) for n, v in found[name]] for name in names}
+        columns = [_strings(path, name, cells) for name, cells in filled.items()]
+        texts = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    topics = None
+    if tags is not None:
+        topics = tuple(tags_of(path, cell, tags, sep, line) for line, cell in found[tags])
+    return Texts(tuple(texts), topics, stem(path), os.fspath(path))
+
+
+def _strings(path: Path, column: str, cells: Iterable[tuple[int | None, Any]]) -> list[str]:
+    """Return the cells of a column of texts."""
+    texts = []
+    for line, body in cells:
         if not isinstance(body, str):
             raise DataFileError(
                 path,
-                f"a text must be a string, and {text!r} holds {short(repr(body))}. Correct that "
+                f"a text must be a string, and {column!r} holds {short(repr(body))}. Correct that "
                 "row of the file.",
                 line=line,
             )
-    names = None
-    if tags is not None:
-        names = tuple(tags_of(path, cell, tags, sep, line) for line, cell in found[tags])
-    return Texts(tuple(body for _, body in bodies), names, stem(path), os.fspath(path))
+        texts.append(body)
+    return texts
 
 
 def read_columns(
@@ -229,18 +247,24 @@ def _gathered(
         kept.append((line, row if asked is None else {n: row[n] for n in asked if n in row}))
     if not kept:
         raise DataFileError(path, "it holds no row. Check that it is the right file.")
-    for name, asked_by in (asked or {}).items():
+    for name in asked or ():
         if name not in seen:  # JSON may leave a key out of a row, but not out of all
-            raise _no_column(path, name, asked_by, seen)
+            raise _no_column(path, name, asked or {}, seen)
     names = seen if asked is None else asked
     return {name: [(line, _writable(row.get(name))) for line, row in kept] for name in names}
 
 
-def _no_column(path: Path, name: str, asked_by: str, known: Iterable[str]) -> DataFileError:
-    known = list(known)
+def _no_column(
+    path: Path, name: str, asked: Mapping[str, str], known: Iterable[str]
+) -> DataFileError:
+    known, asked_by = list(known), asked[name]
+    needed = [repr(other) for other, by in asked.items() if by == "text"]
+    needs = f"{asked_by} must name a column"
+    if asked_by == "text" and len(needed) > 1:
+        needs = f"texts are in the {len(needed)} columns {short(', '.join(needed))}"
     return DataFileError(
         path,
-        f"{asked_by} must name a column, but none is called {name!r}; there are "
+        f"{needs}, but none is called {name!r}; there are "
         f"{short(', '.join(map(repr, known)))}. Pass one of them (--{asked_by} on the command "
         f"line).{nearest(name, known)}",
     )
@@ -335,8 +359,8 @@ def _parquet_cells(
 ) -> dict[str, list[tuple[int | None, Any]]]:
     with open_parquet(path) as stored:
         known = stored.schema_arrow.names
-    for name, asked_by in (asked or {}).items():
+    for name in asked or ():
         if name not in known:
-            raise _no_column(path, name, asked_by, known)
+            raise _no_column(path, name, asked or {}, known)
     rows = parquet_rows(path, known if asked is None else list(asked), limits)
     return _gathered(path, ((None, row) for row in rows), asked)

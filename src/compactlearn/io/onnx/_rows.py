@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.tree import BaseDecisionTree
 
+from compactlearn.auto._texts import FieldVectorizer
 from compactlearn.compact._kernel_map import KernelMap
 from compactlearn.compact._kernels import Kernel
 from compactlearn.compact._unit_rows import UnitRows
@@ -36,6 +37,12 @@ def write_rows(graph: Graph, step: Any, x: str, n_columns: int | None) -> str:
         return x
     if isinstance(step, Pipeline):
         return write_steps(graph, step, x, n_columns)[0]
+    if isinstance(step, FieldVectorizer):
+        raise ValueError(
+            "to_onnx writes vectorisers of one column of texts; this FieldVectorizer has the "
+            f"fields {', '.join(map(repr, step.fields_)):.200}. Export what comes after it, "
+            "to_onnx(pipeline[1:]), and make its rows in Python."
+        )
     if isinstance(step, VECTORISERS):
         return write_vectoriser(graph, step, x)
     if isinstance(step, KernelMap):
