@@ -50,6 +50,33 @@ def text_frequency() -> Parts:
 
 
 @table
+def text_laws() -> Parts:
+    """EURLEX57K: scores that are published for it, also by frequency, and processor seconds."""
+    record, name = measured("text"), "eurlex57k"
+    rows = [row for row in record["measurements"] if row["data"] == name and _done(row)]
+    scores = ["r_precision_at_5", "ndcg_at_5", "micro_f1", "macro_f1"]
+    head = ["RP@5", "nDCG@5", "micro-F1", "macro-F1"]
+    yield ["", *head, "fit, processors", "predict, processors"]
+    for row in rows:
+        seconds = times(row, "fit_processor_s", "predict_processor_s")
+        yield [row["entry"], *(_or_none(row.get(key)) for key in scores), *seconds]
+    yield "Macro R@5 and macro-F1 of the labels of test rows, by their training rows:"
+    counts = next(row["judged_labels"] for row in record["datasets"] if row["data"] == name)
+    groups = {"frequent": "above 50", "few": "1 to 50", "none": "none"}
+    yield ["", *(f"{groups[name]} ({counts[name]:,} labels)" for name in groups)]
+    for row in rows:
+        recall, f1 = row["recall_at_5_of_labels"], row.get("f1_of_labels", {})
+        means = (f"{_or_none(recall[name])}, {_or_none(f1.get(name))}" for name in groups)
+        yield [row["entry"], *means]
+    busy = any(row["free_cores"] < record["machine"]["cores"] for row in rows)
+    yield class_of(record) + (" The machine was busy with other work as well." if busy else "")
+
+
+def _or_none(value: float | None) -> str:
+    return "none" if value is None else f"{value:.3f}"
+
+
+@table
 def text_whole(record: Record) -> Parts:
     """Scores and costs of text_classifier() on all of WordNet."""
     head = ["texts", "words", "labels", "P@1", "P@3", "P@5"]

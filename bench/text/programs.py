@@ -5,8 +5,9 @@
 `run.py` starts it, with the interpreter of an environment that has the program: the packages that
 are compared here ask for versions of NumPy and SciPy that exclude each other. It therefore imports
 nothing of this repository. In the folder are X_train.npz, Y_train.npz and X_test.npz (SciPy's
-sparse matrices) and task.json (the program, its settings, how many labels, how many threads); it
-adds top.npy, the best labels of each test row with -1 where a program names fewer, and answer.json.
+sparse matrices) and task.json (the program, its settings, how many labels, how many threads, what
+to do without); it adds top.npy, the best labels of each test row with -1 where a program names
+fewer, predicted.npz, its predicted labels where these are asked for, and answer.json.
 
 Clocks run while a program learns and while it predicts. Reading the rows and turning them into
 what the program takes is outside. Bytes are those of the folder that a program saves its model
@@ -46,9 +47,10 @@ class Job:
 
     @contextmanager
     def clock(self, what):
-        start = time.perf_counter()
+        start, begun = time.perf_counter(), time.process_time()
         yield
-        self.seconds[what] = time.perf_counter() - start
+        self.seconds[f"{what}_s"] = time.perf_counter() - start
+        self.seconds[f"{what}_processor_s"] = time.process_time() - begun
 
 
 def compactlearn(job):
@@ -59,6 +61,9 @@ def compactlearn(job):
         model.fit(job.X, job.Y)
     with job.clock("predict"):
         top, _ = model.predict_topk(job.X_test, job.k)
+    if job.task.get("labels"):
+        predicted = scipy.sparse.csr_matrix(model.predict(job.X_test))
+        scipy.sparse.save_npz(job.folder / "predicted.npz", predicted)
     return top, pickled_bytes(model)
 
 
@@ -203,8 +208,9 @@ def pickled_bytes(model):
 
 
 def main(folder):
-    program = json.loads((folder / "task.json").read_text(encoding="utf-8"))["program"]
-    function, module, distribution = PROGRAMS[program]
+    task = json.loads((folder / "task.json").read_text(encoding="utf-8"))
+    sys.modules.update(dict.fromkeys(task.get("without", ())))  # as if they were not installed
+    function, module, distribution = PROGRAMS[task["program"]]
     if importlib.util.find_spec(module) is None:
         reason = f"{distribution} is not installed in the environment that was to run it."
         answer = {"status": "missing", "reason": reason}
@@ -213,7 +219,7 @@ def main(folder):
         top, size = function(job)
         np.save(folder / "top.npy", top)
         answer = {"status": "done", "version": version_of(distribution), "model_bytes": int(size)}
-        answer |= {f"{what}_s": seconds for what, seconds in job.seconds.items()}
+        answer |= job.seconds
     (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
 
 

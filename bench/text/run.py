@@ -26,16 +26,28 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.preprocessing import normalize
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import MultiLabelBinarizer, normalize
 
-from compactlearn.datasets import load
-from compactlearn.metrics import inverse_propensities, precision_at_k, psp_at_k
+from compactlearn.datasets import describe, load, load_texts
+from compactlearn.metrics import (
+    inverse_propensities,
+    macro_f1,
+    micro_f1,
+    ndcg_at_k,
+    precision_at_k,
+    psp_at_k,
+    r_precision_at_k,
+)
 from compactlearn.utils import free_cores
 from compactlearn_bench.measure import RESULTS, machine, parser, today, write_json
 
 HERE = Path(__file__).resolve().parent
 K = (1, 3, 5)
-GROUPS = {"1-9": (1, 10), "10-99": (10, 100), "100+": (100, np.inf)}  # training rows of a label
+# Groups of labels by their training rows; for texts, those that results on EURLEX57K are given for.
+GROUPS = {"1-9": (1, 10), "10-99": (10, 100), "100+": (100, np.inf)}
+GROUPS_OF_TEXTS = {"frequent": (51, np.inf), "few": (1, 51), "none": (0, 1)}
+WORDS: dict[str, Any] = {"sublinear_tf": True, "min_df": 4}  # of sets of texts
 SEED, TEST_SHARE = 0, 0.2
 
 Record = dict[str, Any]
@@ -45,14 +57,12 @@ class Texts:
     """The training and the test rows of a set, and what a prediction for them is worth."""
 
     def __init__(self, name: str, data_home: Path | None, rows: int | None = None) -> None:
-        data = load(name, data_home=data_home)
-        X = normalize(scipy.sparse.csr_array(data.X, dtype=np.float64))
-        Y = scipy.sparse.csr_array(data.Y)
-        train, test = _parts(X.shape[0], data.n_train)
-        if rows is not None:
-            train, test = train[:rows], test[: max(1, rows // 4)]
-        self.name = name
-        self.X, self.Y, self.X_test, self.Y_test = X[train], Y[train], X[test], Y[test]
+        is_texts = describe(name, data_home).format == "texts"
+        parts = (_vectorised if is_texts else _divided)(name, data_home)
+        cut = slice(rows), slice(None if rows is None else max(1, rows // 4))
+        self.name, self.groups = name, GROUPS_OF_TEXTS if is_texts else GROUPS
+        self.X, self.Y = (part[cut[0]] for part in parts[:2])
+        self.X_test, self.Y_test = (part[cut[1]] for part in parts[2:])
 
     def shape(self) -> Record:
         """Return the sizes of the set for the tables."""
@@ -77,14 +87,35 @@ class Texts:
         weights = inverse_propensities(self.Y)
         found = {f"precision_at_{k}": precision_at_k(self.Y_test, scores, k=k) for k in K}
         found |= {f"psp_at_{k}": psp_at_k(self.Y_test, scores, k=k, weights=weights) for k in K}
+        found |= {
+            f"{f.__name__[:-1]}5": f(self.Y_test, scores) for f in (r_precision_at_k, ndcg_at_k)
+        }
         named = scores.astype(bool).multiply(self.Y_test.astype(bool))
         present = self._present()
         recall = np.asarray(named.sum(axis=0)).ravel() / np.maximum(present, 1)
-        groups = {
-            name: float(recall[group].mean()) if group.any() else None
+        return found | {"recall_at_5_of_labels": self._by_group(recall)}
+
+    def label_scores(self, predicted: scipy.sparse.csr_array) -> Record:
+        """Return the scores of the labels that are predicted for the test rows.
+
+        `macro_f1` is the mean over all labels with training rows, also those that no test row has;
+        `f1_of_labels` are means over labels that test rows have.
+        """
+        right = np.asarray(self.Y_test.astype(bool).multiply(predicted.astype(bool)).sum(axis=0))
+        named = self._present() + np.bincount(predicted.indices, minlength=self.Y.shape[1])
+        learnt = np.bincount(self.Y.indices, minlength=self.Y.shape[1]) > 0
+        return {
+            "micro_f1": micro_f1(self.Y_test, predicted),
+            "macro_f1": macro_f1(self.Y_test[:, learnt], predicted[:, learnt]),
+            "f1_of_labels": self._by_group(2 * right.ravel() / np.maximum(named, 1)),
+        }
+
+    def _by_group(self, values: np.ndarray) -> dict[str, float | None]:
+        """Return the mean over the labels of each group."""
+        return {
+            name: float(values[group].mean()) if group.any() else None
             for name, group in self._groups().items()
         }
-        return found | {"recall_at_5_of_labels": groups}
 
     def _present(self) -> np.ndarray:
         return np.bincount(self.Y_test.indices, minlength=self.Y.shape[1])
@@ -93,9 +124,31 @@ class Texts:
         """Labels that test rows have, by how many training rows do."""
         counts, judged = np.bincount(self.Y.indices, minlength=self.Y.shape[1]), self._present() > 0
         groups = {
-            name: judged & (counts >= low) & (counts < high) for name, (low, high) in GROUPS.items()
+            name: judged & (counts >= low) & (counts < high)
+            for name, (low, high) in self.groups.items()
         }
         return {"all": judged & (counts > 0)} | groups
+
+
+def _divided(name: str, data_home: Path | None) -> list[Any]:
+    """X and Y of the training and of the test rows, of unit length."""
+    data = load(name, data_home=data_home)
+    X = normalize(scipy.sparse.csr_array(data.X, dtype=np.float64))
+    Y = scipy.sparse.csr_array(data.Y)
+    return [matrix[part] for part in _parts(X.shape[0], data.n_train) for matrix in (X, Y)]
+
+
+def _vectorised(name: str, data_home: Path | None) -> list[Any]:
+    """The same of a set of texts; labels of its test rows without training rows are there too."""
+    parts = load_texts(name, data_home=data_home)
+    train, test = parts["train"], parts["test"]
+    words = TfidfVectorizer(**WORDS).fit(train.texts)
+    tags = MultiLabelBinarizer(sparse_output=True).fit([*train.tags, *test.tags])
+    return [
+        scipy.sparse.csr_array(matrix)
+        for part in (train, test)
+        for matrix in (words.transform(part.texts), tags.transform(part.tags))
+    ]
 
 
 def _parts(n_rows: int, n_train: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -126,6 +179,7 @@ def run_entry(entry: Record, texts: Texts, spec: Record) -> Record:
         texts.save(folder)
         task = {"program": entry["program"], "settings": entry.get("settings", {})}
         task |= {"k": max(K), "threads": spec["threads"]}
+        task |= {key: entry[key] for key in ("labels", "without") if key in entry}
         (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
         command = [interpreter, str(HERE / "programs.py"), str(folder)]
         try:
@@ -140,6 +194,9 @@ def run_entry(entry: Record, texts: Texts, spec: Record) -> Record:
         answer = json.loads((folder / "answer.json").read_text(encoding="utf-8"))
         if answer["status"] == "done":
             answer |= texts.scores(np.load(folder / "top.npy"))
+            if entry.get("labels"):
+                predicted = scipy.sparse.load_npz(folder / "predicted.npz")
+                answer |= texts.label_scores(scipy.sparse.csr_array(predicted))
         return answer
 
 

@@ -76,6 +76,13 @@ def precision_at_k(truth, scores, k):
     return mean_over_rows(value, truth, scores)
 
 
+def r_precision_at_k(truth, scores, k):
+    def value(present, absent, rank, f):
+        return sum(rank[r] <= k for r in present) / min(k, len(present)) if present else 0
+
+    return mean_over_rows(value, truth, scores)
+
+
 def f1_at_k(truth, scores, k):
     def harmonic_mean(present, absent, rank, f):  # of precision and recall of the k best labels
         hits = sum(rank[r] <= k for r in present)

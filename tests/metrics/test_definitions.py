@@ -62,7 +62,7 @@ def test_scores(unknown, data):
     truth, scores = data.draw(problems(unknown=unknown))
     assert_rankings_are_right(truth, scores)
     k = data.draw(st.integers(1, truth.shape[1]))
-    for name in ("ndcg_at_k", "precision_at_k", "f1_at_k"):
+    for name in ("ndcg_at_k", "precision_at_k", "r_precision_at_k", "f1_at_k"):
         found = getattr(metrics, name)(truth, scores, k)
         assert same(found, getattr(literal, name)(truth, scores, k)), name
     weights = np.linspace(1, 3, truth.shape[1]) ** 2

@@ -53,7 +53,8 @@ def test_every_value_is_that_of_its_function(unknown, data):
 def test_names_and_their_order():
     truth, scores = random_problem(0)
     assert list(evaluate(TRUTH, SCORES))[:4] == FIRST
-    at = [f"{name}_at_{k}" for name in ("precision", "ndcg", "f1") for k in (1, 3, 5)]
+    best = ("precision", "ndcg", "f1", "r_precision")
+    at = [f"{name}_at_{k}" for name in best for k in (1, 3, 5)]
     assert list(evaluate(truth, scores)) == NAMES + at
     weighted = [f"{name}_at_{k}" for name in ("psp", "psndcg") for k in (1, 3, 5)]
     assert list(evaluate(truth, scores, train_labels=TRAIN)) == NAMES + at + weighted
@@ -71,6 +72,7 @@ def test_each_k_once_and_none_beyond_the_labels():
     found = evaluate(TRUTH, SCORES, k=(4, 2, np.int64(2), 5))
     assert list(found)[len(NAMES) :] == [
         "precision_at_4", "precision_at_2", "ndcg_at_4", "ndcg_at_2", "f1_at_4", "f1_at_2",
+        "r_precision_at_4", "r_precision_at_2",
     ]  # fmt: skip
     assert list(evaluate(TRUTH, SCORES, k=())) == NAMES
 
@@ -96,7 +98,7 @@ def test_one_warning_for_each_reason():
         "label, and none of the 3 rows has one; the result is nan. Evaluate on other rows."
     )
     assert [message.partition(" need")[0] for message in messages[1:]] == [
-        "coverage and precision_at_1 and ndcg_at_1 and f1_at_1",
+        "coverage and precision_at_1 and ndcg_at_1 and f1_at_1 and r_precision_at_1",
         "psp_at_1 and psndcg_at_1",
         "micro_f1",
         "hamming_loss and subset_accuracy and example_f1 and macro_f1",

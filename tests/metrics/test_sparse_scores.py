@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compactlearn.metrics import f1_at_k, ndcg_at_k, precision_at_k, psndcg_at_k, psp_at_k
+from compactlearn.metrics import (
+    f1_at_k,
+    ndcg_at_k,
+    precision_at_k,
+    psndcg_at_k,
+    psp_at_k,
+    r_precision_at_k,
+)
 
 from . import literal
 from .data import problems, same, steady
@@ -23,6 +30,7 @@ def values(truth, scores, k):
         psp_at_k(truth, scores, k, weights=weights),
         psndcg_at_k(truth, scores, k, weights=weights),
         f1_at_k(truth, scores, k),
+        r_precision_at_k(truth, scores, k),
     ]
 
 

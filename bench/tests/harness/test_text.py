@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.metrics import f1_score
 
+from compactlearn.datasets import Texts
 from compactlearn.metrics import precision_at_k
 
 FOLDER = Path(__file__).resolve().parents[2] / "text"
@@ -76,6 +78,32 @@ def test_scores_are_those_of_the_order_of_labels(texts):
         assert texts.shape()["judged_labels"][name] == len(group)
 
 
+def test_scores_of_predicted_labels(texts):
+    rng = np.random.default_rng(0)
+    truth = texts.Y_test.toarray()
+    predicted = np.where(rng.random(truth.shape) < 0.1, 1 - truth, truth)
+    found = texts.label_scores(scipy.sparse.csr_array(predicted))
+    assert found["micro_f1"] == pytest.approx(f1_score(truth, predicted, average="micro"))
+    counts, own = texts.Y.sum(axis=0), f1_score(truth, predicted, average=None, zero_division=0)
+    assert found["macro_f1"] == pytest.approx(own[counts > 0].mean())
+    judged = truth.any(axis=0) & (counts >= 10) & (counts < 100)
+    assert found["f1_of_labels"]["10-99"] == pytest.approx(own[judged].mean())
+
+
+def test_a_set_of_texts_is_vectorised_and_keeps_labels_of_its_test_rows(monkeypatch):
+    train = Texts(("milk cow", "milk wine", "milk", "milk", "wine"), (("a",),) * 4 + (("b",),))
+    test = Texts(("milk oil", "wine"), (("a", "new"), ("b",)))
+    monkeypatch.setattr(run, "load_texts", lambda *_, **__: {"train": train, "test": test})
+    laws = run.Texts("eurlex57k", None)
+    assert laws.X.shape == (5, 1)  # the word of four training texts
+    np.testing.assert_array_equal(laws.X_test.toarray(), [[1], [0]])
+    np.testing.assert_array_equal(laws.Y_test.toarray(), [[1, 0, 1], [0, 1, 0]])
+    assert laws.shape()["judged_labels"] == {"all": 2, "frequent": 0, "few": 2, "none": 1}
+    recall = np.array([1.0, 0.5, 0.0])
+    means = {"all": 0.75, "frequent": None, "few": 0.75, "none": 0.0}
+    assert laws._by_group(recall) == means
+
+
 # ---- processes ----------------------------------------------------------------------------------
 
 
@@ -138,7 +166,8 @@ def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys
     spec = tmp_path / "spec.toml"
     spec.write_text(
         'datasets = ["enron"]\nseconds = 60\nthreads = 1\n'
-        '[[entries]]\nname = "ours"\nprogram = "compactlearn"\n'
+        '[[entries]]\nname = "ours"\nprogram = "compactlearn"\nlabels = true\n'
+        'without = ["numba"]\n'
         'settings = {estimator = "compactlearn:CMLLClassifier", threshold = 0.5}\n'
         f'[[entries]]\nname = "omikuji"\nprogram = "omikuji"\npython = "{INTERPRETER}"\n'
         '[[entries]]\nname = "elsewhere"\nprogram = "omikuji"\ndata = ["bibtex"]\n'
@@ -152,6 +181,7 @@ def test_parts_are_merged_in_the_order_of_the_spec(tmp_path, monkeypatch, capsys
     assert outcomes == [("ours", "done"), ("omikuji", "missing")]
     row = record["measurements"][0]
     assert row["precision_at_1"] > 0.5
+    assert 0 < row["macro_f1"] < row["micro_f1"] < 1
     assert min(row["fit_s"], row["predict_s"], row["model_bytes"]) > 0
     assert [row["data"] for row in record["datasets"]] == ["enron"]
     assert "'status': 'missing'" in capsys.readouterr().out
@@ -182,4 +212,5 @@ def test_the_spec_names_programs_and_sets_that_there_are():
     for entry in spec["entries"]:
         assert entry["program"] in programs.PROGRAMS
         assert set(entry.get("data", [])) <= set(spec["datasets"])
-        assert set(entry) <= {"name", "program", "settings", "python", "data"}
+        known = {"name", "program", "settings", "python", "data", "labels", "without"}
+        assert set(entry) <= known

@@ -8,6 +8,7 @@ from compactlearn.datasets._catalogue.by_name import (
     is_available,
     list_datasets,
     load,
+    load_texts,
 )
 from compactlearn.datasets._catalogue.files import data_folder
 from compactlearn.datasets._catalogue.known_sets import Entry
@@ -52,6 +53,7 @@ __all__ = [
     "is_available",
     "list_datasets",
     "load",
+    "load_texts",
     "make_compact",
     "open_blocks",
     "read",

@@ -18,6 +18,7 @@ from compactlearn.metrics._functions import (
     predicted_calibration_error,
     psndcg_at_k,
     psp_at_k,
+    r_precision_at_k,
     ranking_loss,
     subset_accuracy,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "propensities",
     "psndcg_at_k",
     "psp_at_k",
+    "r_precision_at_k",
     "ranking_loss",
     "reliability_table",
     "scorer",

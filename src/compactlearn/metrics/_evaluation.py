@@ -67,8 +67,9 @@ def evaluate(
         "ranking_loss", "one_error", "coverage", "hamming_loss", "subset_accuracy",
         "example_f1", "macro_f1"; with `probabilities` "log_loss", "calibration_error" (of all
         pairs) and "predicted_calibration_error"; then for each k in turn "precision_at_1",
-        "precision_at_3" and so on, likewise "ndcg_at_1" and "f1_at_1"; with `probabilities`
-        "calibration_error_at_1"; and with `train_labels` "psp_at_1" and "psndcg_at_1".
+        "precision_at_3" and so on, likewise "ndcg_at_1", "f1_at_1" and "r_precision_at_1"; with
+        `probabilities` "calibration_error_at_1"; and with `train_labels` "psp_at_1" and
+        "psndcg_at_1".
 
     Examples
     --------
@@ -76,7 +77,7 @@ def evaluate(
     {'average_precision': 0.916666..., 'micro_f1': 0.857142..., 'ranking_loss': 0.125,
      'one_error': 0.0, 'coverage': 1.0, 'hamming_loss': 0.125, 'subset_accuracy': 0.5,
      'example_f1': 0.9, 'macro_f1': 0.666666..., 'precision_at_1': 1.0, 'ndcg_at_1': 1.0,
-     'f1_at_1': 0.833333...}
+     'f1_at_1': 0.833333..., 'r_precision_at_1': 1.0}
     """
     truth = read_truth(Y_true)
     asked = Asked.of(k, train_labels, truth.shape[1], all_pairs=not sparse.issparse(probabilities))

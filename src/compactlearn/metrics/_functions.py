@@ -133,6 +133,30 @@ def precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     return METRICS["precision_at_k"].function(Y_true, scores, k=k)
 
 
+def r_precision_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
+    """Present labels among the k best-scored, over the most that there can be; 1 is best.
+
+    Of a row with n present labels, of which h are among the k best, it is h / min(k, n), averaged
+    over rows; it is 0 for a row without present labels. For rows with at least k labels it is
+    `precision_at_k`, and a row with fewer can reach 1.
+
+    It is NaN, with an UndefinedMetricWarning, if no row counts.
+
+    Parameters
+    ----------
+    Y_true, scores, k
+        As in `precision_at_k`.
+
+    Examples
+    --------
+    One of the three best labels is present, and two could be:
+
+    >>> r_precision_at_k([[1, 0, 0, 1]], [[0.9, 0.8, 0.7, 0.1]], k=3)
+    0.5
+    """
+    return METRICS["r_precision_at_k"].function(Y_true, scores, k=k)
+
+
 def ndcg_at_k(Y_true: Any, scores: Any, k: int = 5) -> float:
     """Discounted gain of the k best-scored labels over that of a perfect ranking; 1 is best.
 

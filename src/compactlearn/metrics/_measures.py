@@ -100,6 +100,14 @@ def precision(k: int = 5) -> Measure:
     return Measure(KNOWN, lambda rows: rows.sum_by_row(rows.lowest_first <= k) / k)
 
 
+def r_precision(k: int = 5) -> Measure:
+    def share(rows: LabelRanks) -> Array:
+        most = np.clip(rows.truth.n_present, 1, k)
+        return rows.sum_by_row(rows.lowest_first <= k) / most
+
+    return Measure(KNOWN, share)
+
+
 def ndcg(k: int = 5) -> Measure:
     def gain(rows: LabelRanks) -> Array:
         return rows.sum_by_row(_discounts(rows.lowest_first, k)) / _ideal_gain(rows, k)

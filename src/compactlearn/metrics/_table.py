@@ -173,6 +173,7 @@ ROWS: dict[str, Metric] = {
         Metric("precision_at_k", "scores", True, "Precision@k", measures.precision),
         Metric("ndcg_at_k", "scores", True, "nDCG@k", measures.ndcg),
         Metric("f1_at_k", "scores", True, "F1@k", measures.f1),
+        Metric("r_precision_at_k", "scores", True, "R-precision@k", measures.r_precision),
         Metric("calibration_error_at_k", "probabilities", False, "Calibration error@k",
                reliability.calibration_error_at),
         Metric("psp_at_k", "scores", True, "Propensity-scored precision@k", measures.psp),

@@ -27,7 +27,7 @@ SLOW = ("imdb", "mediamill")
 WITH_FILES = [
     pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else [])
     for name in list_datasets()
-    if describe(name).files
+    if describe(name).files and describe(name).format != "texts"
 ]
 
 

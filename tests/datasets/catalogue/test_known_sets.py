@@ -43,8 +43,7 @@ def test_the_registry_expects_what_the_paper_prints(name):
 
 def test_every_stored_file_is_in_the_registry(shared_datasets):
     known = {find(file, shared_datasets / entry.name) for entry, file in FILES}
-    texts = set(shared_datasets.glob("eurlex57k/*"))  # no features: no `load`
-    assert set(shared_datasets.glob("*/*")) - texts <= known
+    assert set(shared_datasets.glob("*/*")) <= known
 
 
 @pytest.mark.parametrize(("entry", "file"), FILES, ids=lambda value: value.name)
@@ -58,18 +57,19 @@ def test_an_address_is_a_raw_file_at_a_whole_commit(entry, file):
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
 def test_entries_are_whole(entry):
-    assert entry.expected.features
+    assert bool(entry.expected.features) != (entry.format == "texts")
+    assert bool(entry.text and entry.tags) == (entry.format == "texts")
     assert entry.expected.labels
     assert entry.licence
     assert entry.citation or entry.name == "msra"
-    assert entry.format in ("arff", "mat", "xmlrepo", "any")
+    assert entry.format in ("arff", "mat", "xmlrepo", "texts", "any")
     if entry.files:
         roles = [file.role for file in entry.files]
         assert "rows" in roles
         assert entry.expected.samples
         assert entry.expected.distinct
         assert entry.expected.cardinality is not None
-        says_itself = entry.format in ("xmlrepo", "mat")
+        says_itself = entry.format in ("xmlrepo", "mat", "texts")
         assert "labels" in roles or entry.label_columns or says_itself
         assert abs(entry.label_columns or entry.expected.labels) == entry.expected.labels
     elif entry.of is None:

@@ -6,6 +6,7 @@ fetched where an address is known. `registry.toml` describes each set.
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from compactlearn.datasets._catalogue.files import data_folder, find, obtain
@@ -23,7 +24,9 @@ from compactlearn.datasets._catalogue.known_sets import (
     unknown,
 )
 from compactlearn.datasets._catalogue.own_sets import own_entry, own_names, own_path, read_own
+from compactlearn.datasets._catalogue.text_files import read_text_files
 from compactlearn.datasets._dataset import Dataset
+from compactlearn.datasets._formats.texts import Texts
 
 
 def list_datasets(data_home: str | os.PathLike[str] | None = None) -> list[str]:
@@ -132,7 +135,8 @@ def load(
     Raises
     ------
     ValueError
-        If the name is unknown, or a file is not the one that the registry means.
+        If the name is unknown or that of a set of texts (`load_texts`), or a file is not the one
+        that the registry means.
     FileNotFoundError
         If a file is neither in its folder nor can be fetched. The sentence says where to put it.
 
@@ -143,6 +147,12 @@ def load(
     """
     entry = describe(name, data_home)
     base = base_of(entry)
+    if base.format == "texts":
+        raise ValueError(
+            f"load reads sets with features, and {base.name!r} is a set of texts, whose features "
+            f"are yours to choose. Read it with load_texts({base.name!r}), and pass its texts to a "
+            "vectorizer or to text_classifier()."
+        )
     if base.packaged:
         data = load_packaged(base.name)
     elif base.files:
@@ -151,6 +161,60 @@ def load(
         data = read_own(base.name, data_home)
         data = data if base.own else check_counts(base, data)
     return data if entry is base else check_counts(entry, vary(entry, data))
+
+
+def load_texts(
+    name: str,
+    data_home: str | os.PathLike[str] | None = None,
+    *,
+    fields: Sequence[str] | None = None,
+    download: bool = True,
+) -> dict[str, Texts]:
+    """Load a set of texts by name: each of its parts, with the names of the labels.
+
+    Checksums and counts are verified as by `load`. Texts have no features: pass them to a
+    vectorizer or to `text_classifier`.
+
+    Parameters
+    ----------
+    name : str
+        "eurlex57k", whose parts are "train", "dev" and "test".
+    data_home, download
+        As in `load`.
+    fields : sequence of str, optional
+        The fields that make up a text, joined by line ends. By default all with words: for
+        "eurlex57k" title, header, recitals and body.
+
+    Raises
+    ------
+    ValueError
+        If the name or a field is unknown, the set has features (`load`), or a file is not the one
+        that the registry means.
+    FileNotFoundError
+        As in `load`.
+
+    Examples
+    --------
+    >>> laws = load_texts("eurlex57k", "../shared/datasets")  # doctest: +SKIP
+    >>> laws["test"]  # doctest: +SKIP
+    Texts 'test': 6000 rows, 2517 different tags
+    """
+    entry = describe(name, data_home)
+    if entry.format != "texts":
+        raise ValueError(
+            f"load_texts reads sets of texts, and {entry.name!r} is a set with features. Read it "
+            f"with load({entry.name!r}), or a table of texts of your own with read_texts."
+        )
+    chosen = entry.text if fields is None else tuple(fields)
+    strangers = [field for field in chosen if field not in entry.text]
+    if strangers or not chosen or isinstance(fields, str):
+        raise ValueError(
+            f"fields must be a list with some of {', '.join(entry.text)}, which the texts of "
+            f"{entry.name!r} have; got {fields!r}. Pass for instance fields=[{entry.text[0]!r}]."
+        )
+    folder = _folder(entry, data_home)
+    paths = [obtain(file, entry, folder, download=download) for file in entry.files]
+    return read_text_files(entry, paths, chosen)
 
 
 def load_from(entry: Entry, folder: Path, *, download: bool = False) -> Dataset:

@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from compactlearn.datasets._catalogue.known_sets import Entry
+from compactlearn.datasets._catalogue.known_sets import Counted, Entry
 from compactlearn.datasets._dataset import Dataset, Matrix
 from compactlearn.datasets._formats.reading import read
 from compactlearn.datasets._parsing.lines import Lines
 
+_Data = TypeVar("_Data", bound=Counted)
 _SOURCE = (
     "inside compactlearn; values of the Python package scikit-multilearn 0.0.1 (BSD licence), "
     "names of the columns as in Mulan's files"
@@ -76,7 +78,7 @@ def stack(parts: Sequence[Dataset], *, name: str, n_train: int | None = None) ->
     return replace(first, X=X, Y=Y, name=name, source=source, n_train=n_train)
 
 
-def check_counts(entry: Entry, data: Dataset) -> Dataset:
+def check_counts(entry: Entry, data: _Data) -> _Data:
     """Return the data set, or raise ValueError if its counts are not those of the registry."""
     differences = entry.expected.differences(data)
     if differences:

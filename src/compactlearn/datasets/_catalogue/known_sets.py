@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files as resources
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, Protocol
 
 from compactlearn.core._params import nearest
-from compactlearn.datasets._dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -22,6 +21,23 @@ class File:
     sha256: str
     address: str = ""  # where it can be fetched
     origin: str = ""  # for people: repository, commit and path
+
+
+class Counted(Protocol):
+    """Data with the counts that `Expected` compares: a `Dataset`, or a set of texts."""
+
+    @property
+    def n_samples(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def n_label_sets(self) -> int: ...
+    @property
+    def cardinality(self) -> float: ...
+    @property
+    def source(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +54,7 @@ class Expected:
     cardinality: Decimal | None = None
     distinct: int | None = None
 
-    def differences(self, data: Dataset) -> list[str]:
+    def differences(self, data: Counted) -> list[str]:
         """Return a description of each count that is not as expected.
 
         >>> from compactlearn.datasets import load
@@ -82,15 +98,18 @@ class Entry:
     name : str
     expected : Expected
     aliases : tuple of str
-    format : "arff", "mat", "xmlrepo" or "any"
-        "xmlrepo" is the text of the Extreme Classification Repository. "any": the form of the
-        file is not known; a user brings it (`compactlearn datasets add`).
+    format : "arff", "mat", "xmlrepo", "texts" or "any"
+        "xmlrepo" is the text of the Extreme Classification Repository. "texts" are JSON lines, for
+        `load_texts`. "any": the form of the file is not known; a user brings it
+        (`compactlearn datasets add`).
     files : tuple of File
         In the order in which their rows are stacked.
     label_columns : int or None
         n > 0: the first n columns are labels; n < 0: the last -n.
     ignore : tuple of str
         Columns that are neither features nor labels.
+    text, tags : tuple of str, str
+        Of texts, the fields with the text and the field with the labels.
     n_train : int or None
         The customary training part is the first `n_train` rows.
     packaged : bool
@@ -107,10 +126,12 @@ class Entry:
     name: str
     expected: Expected
     aliases: tuple[str, ...] = ()
-    format: Literal["arff", "mat", "xmlrepo", "any"] = "any"
+    format: Literal["arff", "mat", "xmlrepo", "texts", "any"] = "any"
     files: tuple[File, ...] = ()
     label_columns: int | None = None
     ignore: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    tags: str = ""
     n_train: int | None = None
     packaged: bool = False
     own: bool = False
