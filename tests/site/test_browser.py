@@ -81,6 +81,19 @@ def test_figures_are_drawn_and_follow_the_theme(browser, site):
     assert complaints(page) == []
 
 
+def test_every_page_opens_without_a_complaint(browser, site):
+    """Pages that are written for a single name of the reference have one template: one of them."""
+    pages = [page for page in site.pages if "generated" not in page.parts]
+    generated = [page for page in site.pages if "generated" in page.parts]
+    assert len(pages) > 50
+    found = {}
+    for path in [*pages, *generated[:1]]:
+        said = complaints(open_afresh(browser, path.as_uri()))
+        if said:
+            found[path.relative_to(site.folder).as_posix()] = said
+    assert found == {}
+
+
 def test_the_search_finds_pages_without_a_server(browser, site):
     from selenium.webdriver.support.ui import WebDriverWait
 

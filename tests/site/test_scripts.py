@@ -47,7 +47,14 @@ def best_is_inside_the_grid(names):
     return found == (chosen["alpha"], chosen["n_label_components"]) and 0 < best[1] < 6
 
 
+def terms_add_up(names):
+    why, table = names["why"], names["table"]
+    total = why.base + why.rest + sum(names["values"])
+    return abs(total - why.score) < 1e-9 and table.largest_gap(min_count=50) < 0.1
+
+
 CLAIMS = {
+    "explanations": terms_add_up,
     "size": near_ridge_at_last,
     "thresholds": best_below_one_half,
     "rare_labels": rare_labels_pay,
