@@ -82,9 +82,9 @@ class Problems:
         """Keep one in ``n`` of the negative pairs below an offset; each then counts n times.
 
         >>> one = Problems(np.array([0, 4]), np.arange(4), np.arange(4) < 1, -np.arange(4.0))
-        >>> few = one.thinned(-1.5, 2, np.random.RandomState(0))
+        >>> few = one.thinned(-1.5, 2, np.random.RandomState(1))
         >>> few.rows, few.counts
-        (array([0, 1, 3]), array([1., 1., 2.], dtype=float32))
+        (array([0, 1, 2]), array([1., 1., 2.], dtype=float32))
         """
         easy = ~self.positive & (self.offsets < offset)
         kept = ~easy
