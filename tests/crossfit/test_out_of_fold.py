@@ -47,6 +47,7 @@ from compactlearn.crossfit._together import held_out_together, row_hashes
 from compactlearn.model_selection import GridSearchMoments
 from compactlearn.model_selection import _cmll_cv as cmll_cv
 from compactlearn.model_selection import _crossval as crossval
+from compactlearn.shortlist import _label_reranking as label_reranking
 from compactlearn.shortlist._fitting import FoldFit, held_out_folds
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
 from compactlearn.shortlist._rows import ShortlistRows
@@ -307,8 +308,15 @@ def test_single_split_of_a_long_search(judged, monkeypatch):
 # --- the shortlist and the automatic search ------------------------------------------------------
 
 
-def test_shortlist():
-    """Candidates, prior and margins of a fold's rows, which the last stage is learnt from."""
+@pytest.mark.parametrize("sampled", [False, True])
+def test_shortlist(monkeypatch, sampled):
+    """Candidates, prior and margins of a fold's rows, which the last stage is learnt from.
+
+    Also where easy pairs are sampled, as they are where there are many.
+    """
+    if sampled:
+        monkeypatch.setattr(label_reranking, "_THINNED_PAIRS", 0)
+        monkeypatch.setattr(label_reranking, "_EASY", 0.5)
     rng = np.random.default_rng(5)
     rows = sp.csr_array(sp.random(150, 40, 0.15, random_state=5, format="csr"))
     copy_of = rng.permutation(np.repeat(np.arange(150), [2, 1] * 75))

@@ -97,7 +97,7 @@ def test_thinned_problems_have_nearly_the_same_minimum():
     """Their objective is an unbiased estimate of that of all pairs."""
     X, problems = single(4000, 20, 3, seed=4)
     problems = replace(problems, offsets=problems.offsets - 3, positive=problems.offsets > 1.5)
-    few = problems.thinned(-3.0, 4, np.random.RandomState(0))
+    few = problems.thinned(-3.0, 4, 4000, np.random.RandomState(0))
     assert few.rows.size < 0.75 * problems.rows.size
     assert few.positive.sum() == problems.positive.sum()
     assert abs(few.counts.sum() / problems.rows.size - 1) < 0.03

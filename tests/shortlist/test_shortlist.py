@@ -19,14 +19,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.core._seeds import seeded
-from compactlearn.datasets import load
+from compactlearn.datasets import load, make_compact
 from compactlearn.shortlist import _cooccurrence_reranking as reranking
+from compactlearn.shortlist import _fitting as fitting
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
 from compactlearn.shortlist._fitting import FoldFit
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
-from compactlearn.shortlist._label_reranking import with_likely_labels
+from compactlearn.shortlist._label_reranking import LabelProblems, with_likely_labels
 from compactlearn.shortlist._prior import CandidatePrior
 from compactlearn.shortlist._rows import ShortlistRows
 
@@ -486,3 +487,30 @@ def test_enron_is_ranked_better_than_by_ridge():
     assert one["average_precision"] > other["average_precision"] - 0.01
     assert one["micro_f1"] > other["micro_f1"] - 0.01
     assert one["macro_f1"] > other["macro_f1"]
+
+
+def test_a_large_fit_keeps_what_was_fitted_without_few_rows(monkeypatch):
+    """Three retrievers instead of four, and the regressions of the fold, from 30,000 rows on."""
+    data = make_compact(300, 40, 12, random_state=0)
+    X, fits = sp.csr_array(data.X), []
+    plain, refine = GeneratorSettings._fitted, LabelProblems.refine
+    monkeypatch.setattr(
+        GeneratorSettings, "_fitted", lambda *given: fits.append("retriever") or plain(*given)
+    )
+    monkeypatch.setattr(
+        LabelProblems, "refine", lambda *given: fits.append("refine") or refine(*given)
+    )
+    found = {}
+    for few in (0.0, 1.0):
+        fits.clear()
+        monkeypatch.setattr(fitting, "_FEW_HELD_OUT", few)
+        monkeypatch.setattr(fitting, "held_out_folds", one_fold_of_five)
+        model = ShortlistClassifier(random_state=0, C=1.0).fit(X, data.Y)
+        found[few] = model.evaluate(X, data.Y)["average_precision"]
+        assert fits.count("retriever") == (3 if few else 4)
+        assert fits.count("refine") == (0 if few else 1)
+    assert abs(found[0.0] - found[1.0]) < 0.05
+
+
+def one_fold_of_five(groups, rng):
+    return [rng.permutation(groups.size) < groups.size // 5]

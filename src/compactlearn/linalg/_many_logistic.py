@@ -78,17 +78,21 @@ class Problems:
         """Return these problems on the wanted rows alone."""
         return self._kept(wanted[self.rows])
 
-    def thinned(self, offset: float, n: int, rng: np.random.RandomState) -> Problems:
+    def thinned(self, offset: float, n: int, n_rows: int, rng: np.random.RandomState) -> Problems:
         """Keep one in ``n`` of the negative pairs below an offset; each then counts n times.
 
+        A pair is drawn by a number of its row, of ``n_rows``, and one of its problem: whether it is
+        kept does not depend on the other pairs, and so on no other row's target.
+
         >>> one = Problems(np.array([0, 4]), np.arange(4), np.arange(4) < 1, -np.arange(4.0))
-        >>> few = one.thinned(-1.5, 2, np.random.RandomState(1))
+        >>> few = one.thinned(-1.5, 2, 4, np.random.RandomState(0))
         >>> few.rows, few.counts
         (array([0, 1, 2]), array([1., 1., 2.], dtype=float32))
         """
+        of_rows, of_problems = rng.random_sample(n_rows), rng.random_sample(self.count)
+        drawn = of_rows[self.rows] + np.repeat(of_problems, np.diff(self.starts))
         easy = ~self.positive & (self.offsets < offset)
-        kept = ~easy
-        kept[easy] = rng.random_sample(np.count_nonzero(easy)) < 1 / n
+        kept = ~easy | (drawn % 1.0 < 1 / n)
         counts = np.where(easy, np.float32(n), np.float32(1))
         return replace(self, counts=counts)._kept(kept)
 

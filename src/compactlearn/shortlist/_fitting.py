@@ -92,7 +92,7 @@ class FoldFit:
         problems = problems.with_more(
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), prior.log_odds(missed))
         )
-        problems = thinned(problems, rng)
+        problems = thinned(problems, rows.shape[0], rng)
         features = _as_new_rows(rows, outside, new, learning.groups)
         regressions = LabelProblems(
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out

@@ -50,11 +50,11 @@ def with_likely_labels(
     return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
 
 
-def thinned(problems: Problems, rng: np.random.RandomState) -> Problems:
+def thinned(problems: Problems, n_rows: int, rng: np.random.RandomState) -> Problems:
     """Return problems with fewer of the negative rows that the prior explains, if they are many."""
     if problems.rows.size < _THINNED_PAIRS:
         return problems
-    return problems.thinned(OFFSET * float(logit(_EASY)), _ONE_IN, rng)
+    return problems.thinned(OFFSET * float(logit(_EASY)), _ONE_IN, n_rows, rng)
 
 
 def problems_of(
