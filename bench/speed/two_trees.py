@@ -62,7 +62,7 @@ def jobs(data, name):
     dense = sparse.toarray() if hasattr(sparse, "toarray") else sparse
     some, Y_some = dense[:800], Y[:800]
     plain, completed = (
-        CMLLClassifier(completion=completion, threshold=0.5) for completion in ("none", "variance")
+        CMLLClassifier(completion=completion, threshold=0.5) for completion in ("none", "krylov")
     )
     fitted = clone(plain).fit(dense, Y)
     shortlist = ShortlistClassifier(random_state=0).fit(sparse, Y)

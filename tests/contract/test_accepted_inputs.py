@@ -30,7 +30,7 @@ from tests.makers import as_dense, make_data
 MODELS = {
     "CMLL": CMLLClassifier(),
     "CMLL_y": CMLLClassifier(n_feature_components=None),
-    "variance": CMLLClassifier(n_feature_components=0.8, completion="variance"),
+    "wide": CMLLClassifier(n_feature_components=0.8, completion="krylov"),
     "narrow": CMLLClassifier(n_feature_components=1),
     "moments": CMLLClassifier(solver="moments"),
     "dual": CMLLClassifier(solver="dual"),
@@ -176,7 +176,7 @@ def test_nothing_but_constant_features(model):
 
 @every_model
 def test_constant_feature_changes_no_score(model):
-    if model.get_params().get("completion") == "variance":
+    if model.get_params().get("completion") == "krylov":
         model = clone(model).set_params(n_feature_components=6)
     X, Y = make_data()
     wide = np.insert(X, 3, 4.0, axis=1)

@@ -107,7 +107,7 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
         (CMLLClassifier(solver="krylov"), (2000, 4000, 300)),
         (CMLLClassifier(solver="dual"), (900, 4000, 100)),
         (CMLLClassifier(solver="moments"), (2000, 700, 300)),
-        (CMLLClassifier(1200, 20, completion="variance", solver="krylov"), (400, 2000, 40)),
+        (CMLLClassifier(1200, 20, completion="krylov", solver="krylov"), (400, 2000, 40)),
         (CompactClassifier(PLST(60, solver="krylov")), (900, 4000, 300)),
         (CompactClassifier(PLST(60, solver="dual")), (900, 4000, 300)),
         (CompactClassifier(PLST(60, solver="moments")), (900, 700, 300)),
@@ -120,7 +120,7 @@ def test_wide_sparse_data_need_no_square_matrix(monkeypatch):
         (CompactClassifier(FaIE(60, solver="moments")), (900, 700, 300)),
         (CompactClassifier(MDDM(60, solver="krylov")), (900, 4000, 300)),
         (CompactClassifier(MDDM(60, solver="moments")), (900, 700, 300)),
-        (MDDM(400, completion="variance", solver="krylov"), (900, 2000, 100)),
+        (MDDM(400, completion="krylov", solver="krylov"), (900, 2000, 100)),
     ],
     ids=str,
 )

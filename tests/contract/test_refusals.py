@@ -215,9 +215,9 @@ PARAMETERS = [  # whose it is, its name, what it may be, what not, words typed a
     (
         (*OURS, MDDM),
         "completion",
-        "'none', 'variance', 'krylov' or 'random'",
+        "'none' or 'krylov'",
         [None, 1],
-        {"varaince": "variance", "randm": "random"},
+        {"kyrlov": "krylov", "non": "none"},
     ),
     (
         (*LABEL_SIDE, MDDM),

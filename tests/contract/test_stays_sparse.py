@@ -58,7 +58,7 @@ def peak(work):
         CompactClassifier(DMLR()),
         CompactClassifier(FaIE()),
         CompactClassifier(MDDM()),
-        CompactClassifier(MDDM(30, completion="variance")),
+        CompactClassifier(MDDM(30, completion="krylov")),
         CompactClassifier(CPLST(), feature_map=KernelMap(kernel="cosine")),
         PLST(solver="krylov"),
         CPLST(),

@@ -170,7 +170,6 @@ def test_where_the_closed_form_does_not_hold_rows_are_held_out(why, nested_fit_o
 
 PROJECTED = {
     "closed": (CMLL(4, 3), cmll_projection, 4, {}),
-    "variance": (CMLL(5, 3, completion="variance"), cmll_projection, 5, {"widen": True}),
     "top-up": (CMLL("auto", None), cmll_projection, 24, {"widen": True}),
     "labels": (CMLL(3, None), cmll_projection, 3, {}),
     "narrow": (CMLL(2, 4), cmll_projection, 2, {}),
@@ -225,7 +224,7 @@ EVERY_METHOD = {
         4, 3, feature_map=KernelMap(algorithm="nystroem", n_components=9, random_state=0)
     ),
     "k-CMLL": CMLLClassifier(4, 3, feature_map=KernelMap(gamma=GAMMA)),
-    "k-CMLL, wide": CMLLClassifier(30, 3, completion="variance", feature_map=KernelMap()),
+    "k-CMLL, wide": CMLLClassifier(30, 3, completion="krylov", feature_map=KernelMap()),
     "k-CPLST": CompactClassifier(CPLST(3), feature_map=KernelMap(gamma=GAMMA)),
     "k-ORI": CompactClassifier(Original(), feature_map=KernelMap(gamma=GAMMA)),
     "foreign": CompactClassifier(CMLL(4, 3), regressor=Ridge()),

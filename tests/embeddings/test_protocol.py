@@ -55,7 +55,7 @@ class TwoDirections(Turned):
         return replace(super().solve(pair), projection=self.project(pair, None, 2))
 
     def project(self, pair, codes, d):
-        return pair.left.principal_directions(2, np.empty((pair.n_left, 0)), fill=False)[0]
+        return pair.left.principal_directions(2, np.empty((pair.n_left, 0)))[0]
 
 
 METHODS = {"kept": Turned(), "projected": TwoDirections()}

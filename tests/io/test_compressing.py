@@ -159,7 +159,7 @@ def test_bytes_of_a_linear_model_are_those_of_its_numbers():
     ],
 )
 def test_matrices_are_multiplied_out_where_that_leaves_fewer_numbers(d, m, lost):
-    model = CMLLClassifier(d, m, completion="variance").fit(X, Y)
+    model = CMLLClassifier(d, m, completion="krylov").fit(X, Y)
     small = model.compress("float64")
     stored = small.parts_
     parts = (stored.projection, stored.regressor.coef_, stored.decoder)

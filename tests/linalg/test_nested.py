@@ -85,7 +85,7 @@ def test_what_a_ridge_without_an_intercept_leaves_over_of_the_constant(solver, a
     head = pair.left.leading_range(pair.leading_codes(3, 0.2).left)[0]
     rows = NestedRows.of(pair, head, 4, new)
     counts = [0, 2, 4]
-    more = pair.left.principal_directions(4, head, fill=False)[0]
+    more = pair.left.principal_directions(4, head)[0]
     for count, found in zip(counts, rows.constant_left_over(alpha, counts), strict=True):
         P = np.hstack([head, more[:, :count]])
         np.testing.assert_allclose(found, literal_left_over(X @ P, alpha, new @ P), atol=1e-7)

@@ -65,7 +65,7 @@ def assert_same_table(ours, theirs, atol=1e-8):
 CASES = {
     "CMLL": (CMLLClassifier(), SMALL),
     "CMLL sizes": (
-        CMLLClassifier(completion="variance"),
+        CMLLClassifier(completion="krylov"),
         {"n_feature_components": [2, 6, 0.5, None], "n_label_components": [3, 0.9, None, "auto"]},
     ),
     "CPLST": (
@@ -249,7 +249,7 @@ def test_distinct_settings_without_a_completion():
     grid = {"n_feature_components": ratios, "n_label_components": [2], "alpha": [0.1, 1.0, 10.0]}
     search = GridSearchMoments(CMLLClassifier(), grid, cv=3, refit=False).fit(features, labels)
     assert search.n_distinct_ == 2 * 3
-    completed = CMLLClassifier(completion="variance")
+    completed = CMLLClassifier(completion="krylov")
     search = GridSearchMoments(completed, grid, cv=3, refit=False).fit(features, labels)
     assert search.n_distinct_ == 11 * 3
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 # with an intercept are those of test_engine.py.
 CASES = {
     "CMLL": (
-        CompactClassifier(CMLL(completion="variance", offset="none"), threshold=0.5),
+        CompactClassifier(CMLL(completion="krylov", offset="none"), threshold=0.5),
         {
             "embedding__beta": [0.1, 5.0],
             "embedding__n_label_components": [0.5, 1.0],
@@ -35,10 +35,10 @@ CASES = {
         },
     ),
     "no intercept": (
-        PaperClassifier(CMLL(completion="variance"), threshold=0.5),
+        PaperClassifier(CMLL(), threshold=0.5),
         {
             "embedding__n_label_components": [0.5, 1.0],
-            "embedding__n_feature_components": [2, 0.6, 1.0, None],
+            "embedding__n_feature_components": [2, 0.6, "auto", None],
             "alpha": [1e-5, 10.0],
             "embedding__label_ridge": [0.0, 0.5],
         },
@@ -52,11 +52,11 @@ CASES = {
         },
     ),
     "no intercept, MDDM": (
-        PaperClassifier(MDDM(completion="random", random_state=0), scale=True, threshold=0.5),
+        PaperClassifier(MDDM(completion="krylov"), scale=True, threshold=0.5),
         {"embedding__n_feature_components": [2, 7], "alpha": [0.1, 10.0]},
     ),
     "no intercept, kernel": (
-        PaperClassifier(MDDM(completion="variance"), feature_map=KernelMap(), threshold=0.5),
+        PaperClassifier(MDDM(completion="krylov"), feature_map=KernelMap(), threshold=0.5),
         {"embedding__n_feature_components": [2, 7, 30], "alpha": [0.1, 1.0]},
     ),
     "no intercept, nystroem": (

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 
-import compactlearn.embeddings._cmll as cmll
+import compactlearn.embeddings._completion as completion
 import compactlearn.model_selection._cmll_cv as cmll_cv
 import compactlearn.model_selection._crossval as crossval
 from compactlearn import CMLLClassifier, CMLLClassifierCV
-from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments
 
 from .helpers import folds, make_data
@@ -122,30 +120,15 @@ def test_a_tuned_threshold_belongs_to_the_last_fit(monkeypatch):
         )
 
 
-@pytest.mark.parametrize("n_jobs", [None, 3])
-def test_a_generator_as_the_seed_begins_anew_for_every_setting(n_jobs):
-    grid = {"n_feature_components": [5, 6], "alpha": [1.0, 10.0]}
-    model = CMLLClassifier(
-        n_label_components=2, completion="random", random_state=np.random.RandomState(0)
-    )
-    ours = GridSearchMoments(model, grid, cv=SPLITS, n_jobs=n_jobs, refit=False).fit(X, Y)
-    theirs = GridSearchCV(model, grid, cv=SPLITS, scoring=scorer("average_precision"), refit=False)
-    np.testing.assert_allclose(
-        ours.cv_results_["mean_test_score"],
-        theirs.fit(X, Y).cv_results_["mean_test_score"],
-        atol=1e-12,
-    )
-
-
 def test_one_krylov_space_serves_every_feature_size(monkeypatch):
     calls = []
-    original = cmll.krylov_directions
+    original = completion.krylov_directions
 
     def noted(pair, P, count):
         calls.append(count)
         return original(pair, P, count)
 
-    monkeypatch.setattr(cmll, "krylov_directions", noted)
+    monkeypatch.setattr(completion, "krylov_directions", noted)
     grid = {"n_feature_components": [3, 4, 5, 6], "n_label_components": [2]}
     model = CMLLClassifier(completion="krylov")
     GridSearchMoments(model, grid, cv=SPLITS, refit=False).fit(X, Y)

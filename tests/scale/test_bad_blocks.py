@@ -140,8 +140,8 @@ def test_a_source_that_changes_between_passes(change, match):
         (PASSES | {"n_feature_components": None}, "the features must be projected"),
         (PASSES | {"n_label_components": None}, "the labels must have codes"),
         (
-            PASSES | {"n_feature_components": 5, "completion": "variance"},
-            "no principal directions beyond the 3 codes",
+            PASSES | {"n_feature_components": "auto", "n_label_components": 5},
+            "no principal directions beyond the 5 codes",
         ),
     ],
 )

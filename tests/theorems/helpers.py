@@ -132,22 +132,14 @@ class Literal:
     offset: np.ndarray
 
 
-def literal_cmll(X, Y, beta, m, d, *, label_ridge=0.0, offset="mean", completion="none"):
-    """The closed form, for d >= min(m, rank); d None keeps the features as they are.
-
-    Beyond its rank P is cut ("none") or filled up with the leading principal directions of what
-    is left over ("variance").
-    """
+def literal_cmll(X, Y, beta, m, d, *, label_ridge=0.0, offset="mean"):
+    """The closed form, for d >= min(m, rank), where P is cut; d None keeps the features."""
     V = top(joint_matrix(X, Y, beta), m)
     P = None
     if d is not None:
         G = centred(X).T @ V
         left, s, _ = np.linalg.svd(G, full_matrices=False)
         P = left[:, : min(d, n_positive(s**2))]
-        if completion == "variance" and d > P.shape[1]:
-            outside = np.linalg.qr(P, mode="complete")[0][:, P.shape[1] :]  # what P leaves over
-            rest = centred(X) @ outside
-            P = np.hstack([P, outside @ top(rest.T @ rest, d - P.shape[1])])
     W = V.T @ Y / (1 + label_ridge)
     b = Y.mean(axis=0) - V.mean(axis=0) @ W if offset == "mean" else np.zeros(Y.shape[1])
     return Literal(V, P, W, b)

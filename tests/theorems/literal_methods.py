@@ -182,16 +182,11 @@ def faie(Y, Hat, m, beta="auto", *, offset="mean"):
     )
 
 
-def mddm(X, Y, d, *, completion="none"):
+def mddm(X, Y, d):
     H = centring(len(X))
     values, vectors = decomposed(X.T @ H @ Y @ Y.T @ H @ X)
     kept = min(d, rank_of(values))
-    P = vectors[:, :kept]
-    if completion == "variance" and d > kept:
-        outside = np.linalg.qr(P, mode="complete")[0][:, kept:]  # what P leaves over
-        rest = centring(len(X)) @ X @ outside
-        P = np.hstack([P, outside @ decomposed(rest.T @ rest)[1][:, : d - kept]])
-    n_labels = Y.shape[1]
+    n_labels, P = Y.shape[1], vectors[:, :kept]
     return Fitted(Y, np.eye(n_labels), np.zeros(n_labels), values, kept, projection=P)
 
 

@@ -172,13 +172,10 @@ def test_all_projections_that_see_the_labels_are_not_all_features(d):
     X, Y = problem(40, 20, 5, seed=214)
     X_new = new_rows(X)
     original = scores_of(Original(), X, Y, X_new)
-    full = scores_of(MDDM(20, completion="variance"), X, Y, X_new)
+    full = scores_of(MDDM(20, completion="krylov"), X, Y, X_new)
     cut = scores_of(MDDM(d), X, Y, X_new)
     assert_scores(full, original, 1e-8)
     assert np.abs(cut - original).max() > 1e-3
-    filled = CompactClassifier(MDDM(20, completion="random", random_state=0)).fit(X, Y)
-    assert filled.embedding_.projection_.shape == (20, 20)
-    assert_scores(filled.decision_function(X_new), original, 1e-8)
 
 
 # --- limits and relations ------------------------------------------------------------------------

@@ -186,7 +186,7 @@ def test_cmll_with_features_kept(m, solver):
 @pytest.mark.parametrize(("m", "d", "value", "dep", "rec"), CMLL_ROWS)
 def test_cmll_with_both_compressed(m, d, value, dep, rec):
     X, Y = tiny()
-    ascent = {"tol": 1e-15, "max_iter": 20_000, "completion": "variance"}
+    ascent = {"tol": 1e-15, "max_iter": 20_000, "completion": "krylov"}
     model = CMLL(d, m, beta=0.5, label_ridge=0.1, **ascent).fit(X, Y)
     np.testing.assert_allclose(model.objective_, value, atol=2 * HALF_UNIT)
     # At the optimum the objective is flat, its two parts are not: they converge at half the digits.

@@ -19,7 +19,7 @@ EMBEDDINGS = [
     Original(),
     CMLL(n_label_components=3),
     CMLL(n_feature_components=None, n_label_components=3),
-    CMLL(n_feature_components=5, n_label_components=3, completion="variance"),
+    CMLL(n_feature_components=5, n_label_components=3, completion="krylov"),
 ]
 
 
@@ -92,7 +92,7 @@ def test_partial_fit_of_single_label_classes():
 # --- moments as a group --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=["ORI", "CMLL", "CMLL_y", "variance"])
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=["ORI", "CMLL", "CMLL_y", "krylov"])
 def test_moments_add_and_subtract(embedding):
     X, Y = problem(60, 6, 5, seed=66)
     X_new = new_rows(X)

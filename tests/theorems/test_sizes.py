@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from compactlearn import CMLL, CMLLClassifier
 from tests.makers import modest
 
-from .helpers import assert_orthonormal, assert_same_span, joint_matrix, problem, spectrum
+from .helpers import assert_orthonormal, joint_matrix, problem, spectrum
 
 
 def rounded(ratio, size):
@@ -22,9 +22,7 @@ def rounded(ratio, size):
 @given(ratio=st.floats(0.001, 1.0), n_features=st.integers(1, 12), n_labels=st.integers(2, 12))
 def test_ratio_means_rounding_half_up(ratio, n_features, n_labels):
     X, Y = problem(40, n_features, n_labels, seed=80)
-    model = CMLL(n_feature_components=ratio, n_label_components=ratio, completion="variance").fit(
-        X, Y
-    )
+    model = CMLL(ratio, ratio, completion="krylov").fit(X, Y)
     assert model.n_feature_components_ == rounded(ratio, n_features)
     assert model.n_label_components_ == rounded(ratio, n_labels)
     assert model.projection_.shape == (n_features, rounded(ratio, n_features))
@@ -34,7 +32,7 @@ def test_ratio_means_rounding_half_up(ratio, n_features, n_labels):
 
 def test_one_is_a_count_and_one_point_zero_a_ratio():
     X, Y = problem(40, 6, 5, seed=82)
-    options = {"completion": "variance"}
+    options = {"completion": "krylov"}
     assert CMLL(n_label_components=1, **options).fit(X, Y).n_label_components_ == 1
     assert CMLL(n_label_components=1.0, **options).fit(X, Y).n_label_components_ == 5
     assert CMLL(n_feature_components=1, **options).fit(X, Y).n_feature_components_ == 1
@@ -93,45 +91,3 @@ def test_ordinary_fits_warn_about_nothing():
         for d in ("auto", 6, 0.5, None):
             CMLL(n_feature_components=d).fit(X, Y)
             CMLLClassifier(n_feature_components=d).fit(X, Y).predict(X)
-
-
-# --- completions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("completion", ["variance", "random"])
-@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
-@pytest.mark.parametrize("shape", [(40, 10, 5), (9, 14, 5)])
-def test_completions_add_orthonormal_columns(completion, solver, shape):
-    X, Y = problem(*shape, seed=88)
-    options = {"n_label_components": 3, "beta": 0.2, "solver": solver}
-    core = CMLL(n_feature_components=3, **options).fit(X, Y)
-    model = CMLL(n_feature_components=8, completion=completion, random_state=0, **options).fit(X, Y)
-    P = model.projection_
-    assert P.shape == (shape[1], 8)
-    assert model.n_feature_components_ == 8
-    assert_orthonormal(P)
-    assert_same_span(P[:, :3], core.projection_)
-    # The extra columns see nothing of the codes, so they add nothing to the objective.
-    Xc = X - X.mean(axis=0)
-    np.testing.assert_allclose(P[:, 3:].T @ Xc.T @ model.codes_, 0, atol=1e-8)
-    np.testing.assert_allclose(model.objective_, core.objective_, rtol=1e-10)
-    np.testing.assert_allclose(model.dependence_, core.dependence_, rtol=1e-9)
-
-
-def test_variance_completion_takes_the_leading_directions_left_over():
-    X, Y = problem(40, 10, 5, seed=89)
-    model = CMLL(n_feature_components=7, n_label_components=3, completion="variance").fit(X, Y)
-    P, extra = model.projection_[:, :3], model.projection_[:, 3:]
-    rest = (X - X.mean(axis=0)) @ (np.eye(10) - P @ P.T)
-    captured = np.diag(extra.T @ rest.T @ rest @ extra)
-    np.testing.assert_allclose(captured, spectrum(rest.T @ rest)[0][:4], rtol=1e-8)
-
-
-@pytest.mark.parametrize("solver", ["auto", "moments", "dual", "krylov"])
-def test_variance_completion_is_nested_and_needs_no_seed(solver):
-    X, Y = problem(40, 10, 5, seed=90)
-    options = {"n_label_components": 3, "completion": "variance", "solver": solver}
-    wide = CMLL(n_feature_components=10, random_state=1, **options).fit(X, Y)
-    for d in range(3, 10):
-        narrow = CMLL(n_feature_components=d, random_state=d, **options).fit(X, Y)
-        assert_same_span(narrow.projection_, wide.projection_[:, :d], 1e-7)

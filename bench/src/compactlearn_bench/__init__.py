@@ -3,6 +3,7 @@
 from compactlearn_bench.harness.events import Event, RunError, Summary
 from compactlearn_bench.harness.run import run
 from compactlearn_bench.methods.classifier_entry import ClassifierEntry
+from compactlearn_bench.methods.completions import PaperCMLL, PaperMDDM
 from compactlearn_bench.methods.entry import Answer, Entry, Task
 from compactlearn_bench.methods.finding import entry_names
 from compactlearn_bench.methods.printed import as_printed
@@ -14,6 +15,8 @@ __all__ = [
     "ClassifierEntry",
     "Entry",
     "Event",
+    "PaperCMLL",
+    "PaperMDDM",
     "RunError",
     "Spec",
     "SpecError",

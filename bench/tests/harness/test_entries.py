@@ -15,6 +15,7 @@ from compactlearn.metrics import (
     psp_at_k,
 )
 from compactlearn.model_selection import GridSearchMoments
+from compactlearn_bench.methods.completions import method_with_completion
 from compactlearn_bench.methods.engine_entry import EngineEntry
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.grids import configurations
@@ -72,7 +73,7 @@ def test_paper_values_are_those_of_separate_fits(name, sparse):
     answer = ENTRIES[name].answer(task)
     assert answer.values.shape == (len(answer.configurations), len(METRICS))
     for configuration, values in zip(answer.configurations, answer.values, strict=True):
-        model = method(name, protocol="paper", **fixed(name), **configuration)
+        model = method_with_completion(name, **fixed(name), **configuration)
         model.fit(task.X_train, task.Y_train)
         np.testing.assert_allclose(values, judged(model, task), atol=1e-9, rtol=0)
 
@@ -82,7 +83,7 @@ def test_completions(completion):
     task = make_task("paper", SMALL | {"betas": [1.0]})
     answer = ENTRIES[f"CMLL/{completion}"].answer(task)
     for configuration, values in zip(answer.configurations, answer.values, strict=True):
-        model = method("CMLL", **fixed("CMLL", completion), **configuration)
+        model = method_with_completion("CMLL", **fixed("CMLL", completion), **configuration)
         np.testing.assert_allclose(
             values, judged(model.fit(task.X_train, task.Y_train), task), atol=1e-9, rtol=0
         )
@@ -239,7 +240,7 @@ def test_trace(name):
     answer = ENTRIES[name].answer(task)
     assert [c["beta"] for c in answer.configurations] == [10.0, 10.0, 0.1, 0.1, 1.0, 1.0]
     first = dict(answer.configurations[0])
-    model = method(name, **fixed(name), **first).fit(task.X_train, task.Y_train)
+    model = method_with_completion(name, **fixed(name), **first).fit(task.X_train, task.Y_train)
     assert answer.details["dependence"][0] == pytest.approx(model.embedding_.dependence_)
     assert answer.details["recovery"][0] == pytest.approx(model.embedding_.recovery_)
     ends = []

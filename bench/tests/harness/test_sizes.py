@@ -5,6 +5,7 @@ import pytest
 
 from compactlearn import method
 from compactlearn.metrics import macro_f1, micro_f1
+from compactlearn_bench.methods.completions import method_with_completion
 from compactlearn_bench.methods.frequency import by_frequency
 from compactlearn_bench.methods.library_entries import ENTRIES
 
@@ -36,7 +37,7 @@ def test_sizes_are_those_of_the_arrays(name):
     answer = ENTRIES[name].answer(task)
     extra = {"completion": "variance"} if name.removeprefix("k-") in ("CMLL", "MDDM") else {}
     for configuration, size in zip(answer.configurations, answer.sizes, strict=True):
-        model = method(name, random_state=SEED, **extra, **configuration)
+        model = method_with_completion(name, random_state=SEED, **extra, **configuration)
         assert size == n_parameters_of(model.fit(task.X_train, task.Y_train)), configuration
 
 

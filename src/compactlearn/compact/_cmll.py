@@ -30,7 +30,7 @@ class CMLLClassifier(CompactClassifier):
         Weight of the dependence on the features against the recovery of the labels.
     solver : {"auto", "moments", "dual", "krylov", "randomized"}, default="auto"
         Form in which the data are processed; "randomized" alone is not exact.
-    completion : {"none", "variance", "krylov", "random"}, default="none"
+    completion : {"none", "krylov"}, default="none"
         How feature components beyond the rank are chosen.
     feature_map : transformer or None, default=None
         Applied to X first.

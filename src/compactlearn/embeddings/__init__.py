@@ -5,6 +5,7 @@ Besides the methods it has what a method of one's own is made of (docs/contribut
 
 from compactlearn.embeddings._base import Embedded, Embedding, Plan, Traits
 from compactlearn.embeddings._cmll import CMLL
+from compactlearn.embeddings._completion import CompletedEmbedding
 from compactlearn.embeddings._components import COUNTS, label_count
 from compactlearn.embeddings._cplst import CPLST
 from compactlearn.embeddings._dmlr import DMLR
@@ -22,6 +23,7 @@ __all__ = [
     "MDDM",
     "PLST",
     "ROUTES",
+    "CompletedEmbedding",
     "Embedded",
     "Embedding",
     "FaIE",

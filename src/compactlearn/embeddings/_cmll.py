@@ -32,14 +32,13 @@ from compactlearn.embeddings._ascent import (
 )
 from compactlearn.embeddings._base import (
     Embedded,
-    Embedding,
     Head,
     Plan,
     Traits,
     automatic_balance,
     note_shortfall,
 )
-from compactlearn.embeddings._completion import COMPLETIONS, complete, krylov_directions
+from compactlearn.embeddings._completion import COMPLETIONS, CompletedEmbedding
 from compactlearn.embeddings._components import (
     COUNTS_OR_NONE,
     component_count,
@@ -63,7 +62,7 @@ MIN_AUTO_FEATURES = 24
 MIN_KRYLOV_FEATURES = 64
 
 
-class CMLL(Embedding):
+class CMLL(CompletedEmbedding):
     """Compact multi-label learning: joint linear embedding of features and labels.
 
     Maximises ``beta ||P'Xc'V||^2 + ||Y'V||^2`` over orthonormal feature projections P (D, d) and
@@ -102,18 +101,16 @@ class CMLL(Embedding):
         that reach 99.99 % of the objective; "auto" uses it if exact codes would take more than
         about a second. In each the closed form is used if d >= min(m, rank), and otherwise an
         accelerated alternation in the small space that starts from it.
-    completion : {"none", "variance", "krylov", "random"}, default="none"
-        Columns of P beyond the rank of Xc'V: none, the leading principal directions of the residual
-        of P (deterministic and nested), directions of Xc'Xc P, (Xc'Xc)^2 P and so on (nested too; a
-        few of them come close to the ridge on all features), or random ones.
+    completion : {"none", "krylov"}, default="none"
+        Columns of P beyond the rank of Xc'V: none, or directions of Xc'Xc P, (Xc'Xc)^2 P and so on
+        (nested; a few of them come close to the ridge on all features).
     max_iter : int, default=50
         A tenth of the most rounds that the accelerated alternation takes.
     tol : float, default=1e-5
         The accelerated alternation stops where the objective changes by less than a millionth of
         it, relative.
     random_state : int, RandomState, Generator or None, default=None
-        Seeds the completion "random" and the start of "randomized", also if "auto" selects it. With
-        None the start of "randomized" is always the same.
+        Seeds the start of "randomized", also if "auto" selects it. With None it is always the same.
 
     Attributes
     ----------
@@ -301,19 +298,15 @@ class CMLL(Embedding):
         rank, longer = full.shape[1], full
         more = max(d for d, _, everything in counts if not everything) - rank
         if self.completion == "krylov" and rank and more > 0:
-            longer = np.hstack([full, krylov_directions(pair, full, more)])
+            longer = np.hstack([full, self.further_directions(pair, full, more)])
         heads: list[Head | None] = []
         for d, topped, everything in counts:
             if everything:
                 heads.append(Head(None))
                 continue
             P = longer[:, :d]
-            extra = d - P.shape[1] if self.completion == "variance" else 0
-            if topped:
-                extra = max(extra, min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1])
-            random = self.completion == "random" and d > rank
-            given = P.shape[1] and d >= needed and not random
-            heads.append(Head(P, extra) if given else None)
+            extra = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1] if topped else 0
+            heads.append(Head(P, max(0, extra)) if P.shape[1] and d >= needed else None)
         return heads
 
     def _embedded(
@@ -363,11 +356,10 @@ class CMLL(Embedding):
     def _widen(self, pair: Pair, P: Array, d: int, m: int | None) -> Array:
         """Return P with further columns, up to d, if the parameters ask for them."""
         if d > P.shape[1]:
-            extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
-            P = np.hstack([P, extra])
+            P = np.hstack([P, self.further_directions(pair, P, d - P.shape[1])])
         wanted = min(MIN_AUTO_FEATURES, pair.n_left) - P.shape[1]
         if self._tops_up(m, pair.n_right) and wanted > 0:
-            P = np.hstack([P, pair.left.principal_directions(wanted, P, fill=False)[0]])
+            P = np.hstack([P, pair.left.principal_directions(wanted, P)[0]])
         # Constant features have no direction at all; the learner gets one of them, not nothing.
         return P if P.shape[1] else pair.left.some_direction()
 

@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._seeds import seeded
-from compactlearn.linalg._arrays import to_device_of, zeros_on_device_of
+from compactlearn.embeddings._base import Embedding
+from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
 
-COMPLETIONS = ("none", "variance", "krylov", "random")
+COMPLETIONS = ("none", "krylov")
 
 RESIDUE = 1e-10  # of a block: what is left of it outside a span is rounding
 
 
-def complete(pair: Pair, P: Array, count: int, how: str, random_state: Any) -> Array:
-    """Return up to ``count`` orthonormal directions outside the span of P, of kind ``how``.
+class CompletedEmbedding(Embedding):
+    """Embedding whose parameter ``completion`` adds columns to its projection."""
 
-    For an exact kernel "random" means random combinations of the training rows, and no more
-    directions exist than the kernel has rank.
-    """
-    if how == "none":
-        return zeros_on_device_of((pair.n_left, 0), P)
-    if how == "variance":
-        return pair.left.principal_directions(count, P)[0]
-    if how == "krylov":
+    completion: str
+
+    def further_directions(self, pair: Pair, P: Array, count: int) -> Array:
+        """Return up to ``count`` orthonormal directions outside the span of P.
+
+        Parameters
+        ----------
+        pair : Pair
+            The two blocks.
+        P : ndarray
+            The columns that the problem determines.
+        count : int
+            The number of directions.
+        """
+        if self.completion == "none":
+            return zeros_on_device_of((pair.n_left, 0), P)
         return krylov_directions(pair, P, count)
-    drawn = seeded(random_state).standard_normal((pair.n_left, count))
-    return pair.left.extension(P, to_device_of(drawn, P))
 
 
 def krylov_directions(pair: Pair, P: Array, count: int) -> Array:

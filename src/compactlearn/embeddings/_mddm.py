@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from compactlearn.core._params import Choice, Constraint, Seed
-from compactlearn.embeddings._base import Embedded, Embedding, Head, Plan, Traits
-from compactlearn.embeddings._completion import COMPLETIONS, complete
+from compactlearn.core._params import Choice, Constraint
+from compactlearn.embeddings._base import Embedded, Head, Plan, Traits
+from compactlearn.embeddings._completion import COMPLETIONS, CompletedEmbedding
 from compactlearn.embeddings._components import COUNTS, feature_count
 from compactlearn.embeddings._encoders import ROUTES
 from compactlearn.linalg._codes import Codes, peak_signs
@@ -25,7 +25,7 @@ from compactlearn.linalg._pairs import Pair
 Array = NDArray[np.float64]
 
 
-class MDDM(Embedding):
+class MDDM(CompletedEmbedding):
     """Multi-label dimensionality reduction via dependence maximisation.
 
     Projects the features on directions of largest dependence (HSIC with linear kernels) on the
@@ -36,13 +36,10 @@ class MDDM(Embedding):
     n_feature_components : int, float in (0, 1] or "auto", default="auto"
         d. A float is a ratio of D; "auto" is min(M, D). More than the rank of Xc'Y, which is at
         most M, are found only with a ``completion``.
-    completion : {"none", "variance", "krylov", "random"}, default="none"
-        Columns beyond the rank: none, the leading principal directions of the residual, those of
-        Xc'Xc P (see :class:`CMLL`), or random ones.
+    completion : {"none", "krylov"}, default="none"
+        Columns beyond the rank: none, or those of Xc'Xc P (see :class:`CMLL`).
     solver : {"auto", "moments", "dual", "krylov"}, default="auto"
         Form in which the data are processed; the result is the same for all of them.
-    random_state : int, RandomState, Generator or None, default=None
-        Seeds the completion "random".
 
     Attributes
     ----------
@@ -81,7 +78,6 @@ n_features_in_, feature_names_in_
         "n_feature_components": COUNTS,
         "completion": (Choice(*COMPLETIONS),),
         "solver": ROUTES,
-        "random_state": (Seed(),),
     }
 
     def __init__(
@@ -89,12 +85,10 @@ n_features_in_, feature_names_in_
         n_feature_components: int | float | str = "auto",
         completion: str = "none",
         solver: str = "auto",
-        random_state: Any = None,
     ) -> None:
         self.n_feature_components = n_feature_components
         self.completion = completion
         self.solver = solver
-        self.random_state = random_state
 
     def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
         return feature_count(self.n_feature_components, n_features, n_labels, given_features)
@@ -142,13 +136,10 @@ n_features_in_, feature_names_in_
     ) -> list[Head | None]:
         where = (pair.n_left, pair.n_right, pair.given_left)
         counts = [own._feature_size(*where) for own in self._sized(sizes)]
-        if self.completion not in ("none", "variance"):
-            return [None] * len(sizes)
         full = pair.cross_range(max(counts))[0]
-        if not full.shape[1]:
+        if self.completion == "krylov" or not full.shape[1]:
             return [None] * len(sizes)
-        fills = self.completion == "variance"
-        return [Head(full[:, :d], max(0, d - full.shape[1]) if fills else 0) for d in counts]
+        return [Head(full[:, :d]) for d in counts]
 
     def project(self, pair: Pair, codes: Codes, d: int) -> Array:
         P = self.directions(pair, d)[0]
@@ -166,6 +157,5 @@ n_features_in_, feature_names_in_
         """
         P, values = pair.cross_range(d)
         if d > P.shape[1]:
-            extra = complete(pair, P, d - P.shape[1], self.completion, self.random_state)
-            P = np.hstack([P, extra])
+            P = np.hstack([P, self.further_directions(pair, P, d - P.shape[1])])
         return P, values

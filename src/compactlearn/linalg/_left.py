@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from compactlearn.core._devices import is_array
 from compactlearn.linalg import _dense as dense
 from compactlearn.linalg import _eigen as eigen
-from compactlearn.linalg._arrays import zeros_on_device_of
 from compactlearn.linalg._codes import peak_signs
 from compactlearn.linalg._eigen import EPS
 from compactlearn.linalg._graded import badly_scaled, column_floor
@@ -92,14 +91,11 @@ class LeftBlock:
         """Return ``P'Xc'XcP``."""
         return projection.T @ (self.gram @ projection)
 
-    def principal_directions(
-        self, size: int, avoid: Array, *, fill: bool = True
-    ) -> tuple[Array, Array]:
-        """Return orthonormal directions of largest variance in the complement of ``avoid``, and
-        these variances (sums of squares over the rows).
+    def principal_directions(self, size: int, avoid: Array) -> tuple[Array, Array]:
+        """Return up to ``size`` orthonormal directions of largest variance in the complement of
+        ``avoid``, and these variances (sums of squares over the rows).
 
-        Deterministic and nested. With ``fill`` they continue beyond the rank of Xc with directions
-        of no variance, so that ``size`` columns come back where that many exist.
+        Deterministic and nested; beyond the rank of Xc there are none.
         """
         scale = max(self.energy, 16 * EPS * self.rounding_scale)
         matrix = _without(self.gram, avoid)
@@ -111,13 +107,7 @@ class LeftBlock:
         basis = basis - avoid @ (avoid.T @ basis)
         rest = self.extension(np.hstack([avoid, basis]), found.vectors[:, clear:])
         basis = np.hstack([basis, rest])
-        missing = size - basis.shape[1]
-        if fill and missing > 0:
-            others = np.random.default_rng(0).standard_normal((avoid.shape[0], missing))
-            basis = np.hstack([basis, self.extension(np.hstack([avoid, basis]), others)])
-        variances = zeros_on_device_of((basis.shape[1],), basis)
-        variances[: found.values.size] = found.values
-        return basis * peak_signs(basis), variances
+        return basis * peak_signs(basis), found.values
 
 
 def _without(gram: Any, avoid: Array) -> Any:

@@ -148,10 +148,7 @@ class LeftKernel(LeftRows):
         weighted = P if self.roots is None else P * self.roots[:, None]
         return weighted - np.outer(self._shares, weighted.sum(axis=0))
 
-    def principal_directions(
-        self, size: int, avoid: Array, *, fill: bool = True
-    ) -> tuple[Array, Array]:
-        """Return principal directions; beyond the rank of the kernel there are none."""
+    def principal_directions(self, size: int, avoid: Array) -> tuple[Array, Array]:
         seen = self.kernel @ avoid
         if krylov_pays(self.n, size, is_array=False):
             matrix: Any = Sum(((1.0, Plain(self.kernel)), (-1.0, gram(Plain(seen.T)))))

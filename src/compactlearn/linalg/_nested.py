@@ -76,7 +76,7 @@ class NestedRows:
     @classmethod
     def of(cls, pair: Pair, head: Array, extra: int, rows: Any) -> NestedRows:
         """Return the rows for a head and up to ``extra`` principal directions, as many as exist."""
-        Q, variances = pair.left.principal_directions(extra, head, fill=False)
+        Q, variances = pair.left.principal_directions(extra, head)
         images = pair.left.gram @ head
         parts = [pair.left.expressed(part) for part in (head, Q)]
         means = (pair.mean_left @ parts[0], pair.mean_left @ parts[1])

@@ -71,7 +71,7 @@ class CMLLClassifierCV(Search):
     n_label_components : "auto" or sequence, default="auto"
         Sizes of the label space as in :class:`CMLL`. "auto" is (0.1, 0.25, 0.5, 0.75, 1.0), or of
         more than 500 labels these shares of 500.
-    completions : sequence of {"none", "variance", "krylov", "random"}, default=("krylov",)
+    completions : sequence of {"none", "krylov"}, default=("krylov",)
         Kinds of further feature components. With "krylov" the size "auto" is twice that of the
         label space, which is about as good as all the features.
     decoders : "auto" or sequence of {"linear", "logistic"}, default="auto"

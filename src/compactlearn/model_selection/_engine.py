@@ -156,21 +156,21 @@ class _Solved:
         P = members[0][0].columns
         assert P is not None
         extra = max(head.extra for head, _ in members)
-        if extra <= 0:
+        if not extra:
             wanted = [w for _, group in members for w in group]
             yield from self._on_path(P, result, wanted)
             return
         if self.pair.left.graded:  # principal directions are uncorrelated but for rounding
-            whole = np.hstack([P, self.pair.left.principal_directions(extra, P, fill=False)[0]])
+            whole = np.hstack([P, self.pair.left.principal_directions(extra, P)[0]])
             for head, group in members:
-                own = whole[:, : P.shape[1] + max(head.extra, 0)]
+                own = whole[:, : P.shape[1] + head.extra]
                 yield from self._on_path(own, result, group)
             return
         target = projected_target(self.pair, P, result.codes, result.decoder)
         rows = NestedRows.of(self.pair, P, extra, self.fold.rows)
         by_extra: dict[int, list[Wanted]] = {}
         for head, group in members:
-            count = min(max(head.extra, 0), rows.variances.size)
+            count = min(head.extra, rows.variances.size)
             by_extra.setdefault(count, []).extend(group)
         extras = sorted(by_extra)
         for alpha, _ in self._by_penalty([w for group in by_extra.values() for w in group]):

@@ -179,7 +179,7 @@ def all_directions(pair: Pair) -> tuple[Array, Array]:
         s, U = path.values[: path.rank], path.vectors[:, : path.rank]
         return pair.left.Xc.T @ (U / np.sqrt(s)), s
     nothing = np.zeros((pair.n_left, 0))
-    return pair.left.principal_directions(pair.n_left, nothing, fill=False)
+    return pair.left.principal_directions(pair.n_left, nothing)
 
 
 class PCA(ProjectedFeatures):
@@ -225,7 +225,7 @@ n_features_in_, feature_names_in_
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
         nothing = np.zeros((pair.n_left, 0))
-        return pair.left.principal_directions(d, nothing, fill=False)
+        return pair.left.principal_directions(d, nothing)
 
 
 class OPLS(ScaledDirections):

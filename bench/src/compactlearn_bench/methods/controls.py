@@ -17,9 +17,10 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils import check_random_state
 
 from compactlearn import CompactClassifier
-from compactlearn.embeddings import CMLL, CPLST, MDDM
+from compactlearn.embeddings import CPLST
 from compactlearn.related import PCA
 from compactlearn.utils import Constraint, Seed
+from compactlearn_bench.methods.completions import PaperCMLL, PaperMDDM
 
 __all__ = [
     "MDDMThenCodes",
@@ -76,12 +77,12 @@ class RandomDirections(PCA):
         return np.linalg.qr(columns)[0], np.empty(0)
 
 
-class MDDMThenCodes(CMLL):
+class MDDMThenCodes(PaperCMLL):
     """MDDM's projection and CMLL_y's codes, neither of which has seen the other.
 
     P: left singular vectors of Xc'Y (and a completion); V: leading eigenvectors of
     beta XcXc' + YY'. CMLL with d >= m has the same V, and for P the range of Xc'V instead.
-    Parameters are those of ``CMLL``.
+    Parameters are those of ``PaperCMLL``.
     """
 
     def solve(self, pair: Any) -> Any:
@@ -89,7 +90,7 @@ class MDDMThenCodes(CMLL):
             return super().solve(pair)
         d, _ = self.sizes(pair.n_left, pair.n_right, pair.given_left)
         assert d is not None
-        own = MDDM(d, completion=self.completion, random_state=self.random_state)
+        own = PaperMDDM(d, completion=self.completion, random_state=self.random_state)
         P = own.directions(pair, d)[0]
         return replace(
             self.unprojected(pair),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from compactlearn import method
 from compactlearn.compact import PaperClassifier
+from compactlearn_bench.methods.completions import method_with_completion
 from compactlearn_bench.methods.kernel_regressor import KernelRegressor
 
 __all__ = ["as_printed", "made"]
@@ -45,7 +45,7 @@ def as_printed(name: str, **params: Any) -> Any:
     if name in ("k-MDDM", "k-CMLL"):
         # The learner of that table is a kernel ridge: of projected rows, where rows are projected.
         chosen.setdefault("regressor", KernelRegressor(alpha=chosen["alpha"]))
-    model = method(name, protocol="paper", **chosen)
+    model = method_with_completion(name, protocol="paper", **chosen)
     if name.removeprefix("k-") not in _PRINTED:
         return model
     return PaperClassifier(**model.get_params(deep=False))
@@ -55,4 +55,4 @@ def made(name: str, protocol: str, **params: Any) -> Any:
     """Return a method by its name under one of the protocols of a spec."""
     if protocol == "as printed":
         return as_printed(name, **params)
-    return method(name, protocol=protocol, **params)
+    return method_with_completion(name, protocol=protocol, **params)
