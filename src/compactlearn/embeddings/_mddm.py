@@ -8,24 +8,24 @@ vectors of Xc'Y. At most rank(Xc'Y) directions have any dependence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core._params import Choice, Constraint
-from compactlearn.embeddings._base import Embedded, Head, Plan, Traits
+from compactlearn.embeddings._base import Embedded, Plan, Traits
 from compactlearn.embeddings._completion import COMPLETIONS, CompletedEmbedding
-from compactlearn.embeddings._components import COUNTS, feature_count
+from compactlearn.embeddings._components import COUNTS
 from compactlearn.embeddings._encoders import ROUTES
-from compactlearn.linalg._codes import Codes, peak_signs
+from compactlearn.embeddings._projected import ProjectedFeatures
 from compactlearn.linalg._pairs import Pair
 
 Array = NDArray[np.float64]
 
 
-class MDDM(CompletedEmbedding):
+class MDDM(CompletedEmbedding, ProjectedFeatures):
     """Multi-label dimensionality reduction via dependence maximisation.
 
     Projects the features on directions of largest dependence (HSIC with linear kernels) on the
@@ -90,9 +90,6 @@ n_features_in_, feature_names_in_
         self.completion = completion
         self.solver = solver
 
-    def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        return feature_count(self.n_feature_components, n_features, n_labels, given_features)
-
     @property
     def traits(self) -> Traits:
         return Traits(solver=self.solver)
@@ -109,52 +106,10 @@ n_features_in_, feature_names_in_
         )
 
     def solve(self, pair: Pair) -> Embedded:
-        d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
-        P, values = self.directions(pair, d)
-        codes = pair.right_codes(dense=False)
-        P = P * peak_signs(pair.left.inner(P, codes.left).T)
-        if not P.shape[1]:  # nothing depends on anything; the learner gets one feature, not none
-            P = pair.left.some_direction()
-        dependence = float(values.sum())
-        return Embedded(
-            codes=codes,
-            projection=P,
-            decoder=None,
-            offset=np.zeros(pair.n_right),
-            solver=f"closed-{pair.solver}",
-            eigenvalues=values,
-            objective=dependence,
-            dependence=dependence,
-        )
-
-    def unprojected(self, pair: Pair) -> Embedded:
-        nothing = np.zeros(pair.n_right)
-        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.solver}")
-
-    def heads(
-        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
-    ) -> list[Head | None]:
-        where = (pair.n_left, pair.n_right, pair.given_left)
-        counts = [own._feature_size(*where) for own in self._sized(sizes)]
-        full = pair.cross_range(max(counts))[0]
-        if self.completion == "krylov" or not full.shape[1]:
-            return [None] * len(sizes)
-        return [Head(full[:, :d]) for d in counts]
-
-    def project(self, pair: Pair, codes: Codes, d: int) -> Array:
-        P = self.directions(pair, d)[0]
-        return P if P.shape[1] else pair.left.some_direction()
+        result = super().solve(pair)
+        return replace(result, dependence=result.objective)
 
     def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Return up to d directions, and the dependence of those that have any.
-
-        Parameters
-        ----------
-        pair : Pair
-            The two blocks.
-        d : int
-            The number of directions.
-        """
         P, values = pair.cross_range(d)
         if d > P.shape[1]:
             P = np.hstack([P, self.further_directions(pair, P, d - P.shape[1])])

@@ -40,14 +40,14 @@ from compactlearn.related._neighbours import (
     laplacian,
     unweighted_rows,
 )
-from compactlearn.related._projected import ProjectedFeatures
+from compactlearn.related._projected import HostProjection
 
 Array = NDArray[np.float64]
 
 _SHORT = 1e-10  # of the longest row of B: below that a feature is out
 
 
-class MIFS(ProjectedFeatures):
+class MIFS(HostProjection):
     """Multi-label informed feature selection: some features are kept, and the others dropped.
 
     ``transform`` returns columns of X as they are. Good where one wants to know which features

@@ -17,19 +17,18 @@ feature 1 where ridge is 0; or to unit length, as public programs do (ML-FSDR, M
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.core import _memory as memory
 from compactlearn.core._params import Choice, Constraint, Flag, Real
-from compactlearn.embeddings._base import Embedded, Embedding, Head, Plan, Traits, shared_ridge
-from compactlearn.embeddings._components import COUNTS, feature_count
+from compactlearn.embeddings._base import Embedded, Plan, Traits, shared_ridge
+from compactlearn.embeddings._components import COUNTS
+from compactlearn.embeddings._projected import ProjectedFeatures
 from compactlearn.linalg._arrays import diagonal_matrix
-from compactlearn.linalg._codes import Codes, peak_signs
 from compactlearn.linalg._dense import self_product
 from compactlearn.linalg._eigen import leading_eigenpairs, symmetric_roots
 from compactlearn.linalg._learning import ridge_of
@@ -47,26 +46,10 @@ SCALED: dict[str, tuple[Constraint, ...]] = {
 }
 
 
-class ProjectedFeatures(Embedding):
-    """Base of the methods that only choose the directions of the features."""
+class HostProjection(ProjectedFeatures):
+    """Base of the methods of this module and of those on graphs of rows."""
 
     host_only: ClassVar[bool] = True
-    n_feature_components: Any
-
-    @abstractmethod
-    def directions(self, pair: Pair, d: int) -> tuple[Array, Array]:
-        """Return up to d directions, best first, and their eigenvalues.
-
-        Parameters
-        ----------
-        pair : Pair
-            The two blocks.
-        d : int
-            The number of directions.
-        """
-
-    def _feature_size(self, n_features: int, n_labels: int, given_features: int) -> int:
-        return feature_count(self.n_feature_components, n_features, n_labels, given_features)
 
     def plan(self, n_features: int, n_labels: int, given_features: int) -> Plan:
         d = self._feature_size(n_features, n_labels, given_features)
@@ -78,41 +61,8 @@ class ProjectedFeatures(Embedding):
             problem="left",
         )
 
-    def solve(self, pair: Pair) -> Embedded:
-        d = self._feature_size(pair.n_left, pair.n_right, pair.given_left)
-        P, values = self.directions(pair, d)
-        codes = pair.right_codes(dense=False)
-        P = P * peak_signs(pair.left.inner(P, codes.left).T)
-        if not P.shape[1]:  # no direction has any variance; the learner gets one all the same
-            P = pair.left.some_direction()
-        return Embedded(
-            codes=codes,
-            projection=P,
-            decoder=None,
-            offset=np.zeros(pair.n_right),
-            solver=f"closed-{pair.solver}",
-            eigenvalues=values,
-            objective=float(values.sum()),
-        )
 
-    def unprojected(self, pair: Pair) -> Embedded:
-        nothing = np.zeros(pair.n_right)
-        return Embedded(pair.right_codes(), None, None, nothing, f"closed-{pair.solver}")
-
-    def heads(
-        self, pair: Pair, result: Embedded, m: int | None, sizes: Sequence[Any]
-    ) -> list[Head | None]:
-        where = (pair.n_left, pair.n_right, pair.given_left)
-        counts = [own._feature_size(*where) for own in self._sized(sizes)]
-        P = self.project(pair, result.codes, max(counts))
-        return [Head(P[:, :d]) for d in counts]
-
-    def project(self, pair: Pair, codes: Codes, d: int) -> Array:
-        P = self.directions(pair, d)[0]
-        return P if P.shape[1] else pair.left.some_direction()
-
-
-class ScaledDirections(ProjectedFeatures):
+class ScaledDirections(HostProjection):
     """Base of those that solve a generalised eigenproblem."""
 
     _constraints: ClassVar[dict[str, tuple[Constraint, ...]]] = SCALED
@@ -182,7 +132,7 @@ def all_directions(pair: Pair) -> tuple[Array, Array]:
     return pair.left.principal_directions(pair.n_left, nothing)
 
 
-class PCA(ProjectedFeatures):
+class PCA(HostProjection):
     """Principal component analysis of the features, as an embedding.
 
     The control of every method that looks at the labels. With a kernel in front it is kernel PCA.

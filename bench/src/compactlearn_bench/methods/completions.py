@@ -48,18 +48,16 @@ class _Filled(CompletedEmbedding):
         return np.hstack([Q, pair.left.extension(np.hstack([P, Q]), drawn)])
 
     def heads(self, pair: Any, result: Any, m: int | None, sizes: Sequence[Any]) -> list[Any]:
-        heads = super().heads(pair, result, m, sizes)
         if self.completion not in _FILLED:
-            return heads
-        sized = [copy(self).set_params(n_feature_components=size) for size in sizes]
-        return [head and one._filled(pair, head, m) for one, head in zip(sized, heads, strict=True)]
-
-    def _filled(self, pair: Any, head: Any, m: int | None) -> Any:
-        """Return the head with the columns that it lacks; None if they have to be drawn."""
-        missing = self._n_columns(pair, m) - head.columns.shape[1]
-        if missing > 0 and self.completion == "random":
-            return None
-        return replace(head, extra=max(missing, head.extra))
+            return super().heads(pair, result, m, sizes)
+        heads: list[Any] = copy(self).set_params(completion="none").heads(pair, result, m, sizes)
+        for place, head in enumerate(heads):
+            own = copy(self).set_params(n_feature_components=sizes[place])
+            missing = head and own._n_columns(pair, m) - head.columns.shape[1]
+            if missing and missing > 0:  # random directions of a size are not those of another
+                wider = None if self.completion == "random" else max(missing, head.extra)
+                heads[place] = wider and replace(head, extra=wider)
+        return heads
 
     @abstractmethod
     def _n_columns(self, pair: Any, m: int | None) -> int:
