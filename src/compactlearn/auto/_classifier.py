@@ -36,7 +36,7 @@ from compactlearn.compact._compression import (
 )
 from compactlearn.compact._empty_rows import base_scores, with_base_scores
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import DenseScores, describe
+from compactlearn.compact._label_output import DenseScores, RanksLabels, describe
 from compactlearn.core._params import (
     Choice,
     Constraint,
@@ -64,7 +64,7 @@ Array = NDArray[np.float64]
 CHECKED_ROWS = 200  # rows whose scores in a smaller type are compared
 
 
-class AutoCompactClassifier(DenseScores):
+class AutoCompactClassifier(RanksLabels, DenseScores):
     """Automatic search for the best model of this package, without any argument.
 
     The search fits one kind of model after the other, those that gain most in a second first:

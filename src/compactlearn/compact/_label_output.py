@@ -33,14 +33,10 @@ Array = NDArray[np.float64]
 Blocks = Iterable[tuple[slice, Array]]  # some rows, and their scores
 
 
-class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
-    """Labels, and the best of them, from blocks of scores."""
+class BlockScores:
+    """Scores of a few rows at a time."""
 
-    classes_: NDArray[Any]
     n_labels_: int
-    label_names_: list[str]
-    excluded_labels_: list[Any]
-    threshold_: Any
     label_space_: LabelSpace  # matrix or vector, classes, names
     boundary_: float  # subtracted from the scores of two classes, whose boundary is 0; else 0
 
@@ -51,6 +47,15 @@ class RanksLabels(RanksScores, Explainable, Compressible, Storable, Exportable):
     @abstractmethod
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
         """Yield the scores of a few rows at a time, with 0 as the boundary of two classes."""
+
+
+class RanksLabels(BlockScores, RanksScores, Explainable, Compressible, Storable, Exportable):
+    """Labels, and the best of them, from blocks of scores."""
+
+    classes_: NDArray[Any]
+    label_names_: list[str]
+    excluded_labels_: list[Any]
+    threshold_: Any
 
     @lazy_on_dask
     def predict(self, X: Any) -> NDArray[Any]:
@@ -110,7 +115,7 @@ def best_labels(
     return indices, best
 
 
-class DenseScores(RanksLabels, ClassifierMixin, BaseEstimator):
+class DenseScores(BlockScores, ClassifierMixin, BaseEstimator):
     """Base of classifiers of dense or sparse rows whose scores are an array."""
 
     def _scores(self, X: Any) -> Array:

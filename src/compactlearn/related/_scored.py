@@ -14,12 +14,11 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from compactlearn.compact._any_classifier import RanksScores
 from compactlearn.compact._inputs import TrainingData, check_training
+from compactlearn.compact._label_output import DenseScores
 from compactlearn.core._model_methods import Storable
 from compactlearn.core._params import Constraint, check_parameters
 from compactlearn.core._threads import blas_threads
@@ -34,7 +33,7 @@ from compactlearn.metrics._checks import row_blocks
 Array = NDArray[np.float64]
 
 
-class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
+class ScoredClassifier(RanksScores, Storable, DenseScores):
     """Base of classifiers that learn from checked rows (``_learn``) and give scores (``_scored``).
 
     Labels are read off the scores by ``threshold``.
@@ -45,10 +44,7 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
     threshold: Any
     threshold_: float | Array
     classes_: NDArray[Any]
-    n_labels_: int
     label_names_: list[str]
-    label_space_: LabelSpace  # matrix or vector, classes, names
-    boundary_: float
 
     @abstractmethod
     def _learn(self, data: TrainingData) -> None:
@@ -111,27 +107,8 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
         return check_features(self, X, reset=False)
 
     def _score_blocks(self, X: Any) -> Iterator[tuple[slice, Array]]:
-        """Yield scores of a few checked rows at a time, with 0 as the boundary of two classes."""
         for rows in row_blocks((X.shape[0], self.n_labels_)):
             yield rows, self._scored(X[rows]) - self.boundary_
-
-    def _scores(self, X: Any) -> Array:
-        scores = np.empty((X.shape[0], self.n_labels_))
-        for rows, block in self._score_blocks(X):
-            scores[rows] = block
-        return scores
-
-    def decision_function(self, X: Any) -> Array:
-        """Return scores of shape (n_samples, n_labels); (n_samples,) for two classes, with 0 as
-        the boundary.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the features of ``fit``.
-        """
-        scores = self._scores(self._prepare(X))
-        return scores[:, 0] if self.label_space_.kind == "binary" else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return 0/1 labels of shape (n_samples, n_labels), or classes for a vector y.
@@ -152,13 +129,6 @@ class ScoredClassifier(RanksScores, Storable, ClassifierMixin, BaseEstimator):
             # p_j / sum of p, from logarithms: no row can divide zero by zero.
             return softmax(log_expit(margins), axis=1)
         return expit(margins)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_label = True
-        return tags
 
 
 class ProbableClassifier(ScoredClassifier):

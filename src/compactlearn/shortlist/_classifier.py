@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.compact._any_classifier import check_k, named_classes, named_topk, names_of
 from compactlearn.compact._empty_rows import base_scores
 from compactlearn.compact._inputs import check_training
-from compactlearn.compact._label_output import DenseScores, best_labels, describe
+from compactlearn.compact._label_output import DenseScores, RanksLabels, best_labels, describe
 from compactlearn.core._chunked import is_dask, lazy_on_dask
 from compactlearn.core._params import (
     Choice,
@@ -48,7 +48,7 @@ from compactlearn.shortlist._stages import Stages
 Array = NDArray[np.float64]
 
 
-class ShortlistClassifier(DenseScores):
+class ShortlistClassifier(RanksLabels, DenseScores):
     """Many labels and sparse features: a compact model retrieves, sparse classifiers decide.
 
     A row's labels are found in four stages:
