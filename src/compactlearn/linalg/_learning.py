@@ -59,7 +59,7 @@ def learn_path(pair: Pair, projection: Array | None, codes: Codes) -> LearnedPat
     if projection is None:
         return ridge_of(pair).path(codes)
     turn, P, floor = _turned(pair, projection)
-    path = ridge_path(pair.left.projected_gram(P), floor=floor)
+    path = ridge_path(pair.left.projected_gram(P), floor)
     inside = path.inside(pair.left.inner(P, codes.left))
     centre = pair.mean_left @ pair.left.expressed(projection)
     outside = path.outside

@@ -181,12 +181,12 @@ class RidgePath:
 PenaltyPath = RidgePath | GradedPath
 
 
-def ridge_path(gram: Array, scale: float = 0.0, floor: Array | float = 0.0) -> PenaltyPath:
+def ridge_path(gram: Array, floor: Array | float = 0.0) -> PenaltyPath:
     """Return the path of a Gram matrix, prepared so that one penalty after the other can be solved
     for."""
-    if scale == 0 and badly_scaled(np.diag(gram), floor):
+    if badly_scaled(np.diag(gram), floor):
         return GradedPath(gram, floor)
-    return RidgePath.from_gram(gram, scale)
+    return RidgePath.from_gram(gram)
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ class GramSystem:
     @cached_property
     def path(self) -> PenaltyPath:
         """The path of the centred rows, shared by every balance, hat matrix and penalty."""
-        return ridge_path(self.gram, floor=self.floor)
+        return ridge_path(self.gram, self.floor)
 
     def path_of(self, *, centred: bool) -> PenaltyPath:
         """Return the path of the rows, centred or as they are."""

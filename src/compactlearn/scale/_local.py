@@ -220,11 +220,11 @@ def _in_order(
 _END = object()
 
 
-def _read_ahead(items: Iterator[T], ahead: int = AHEAD) -> Generator[T, None, None]:
+def _read_ahead(items: Iterator[T]) -> Generator[T, None, None]:
     """Yield the items, read by a separate thread that is a few items ahead."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="compactlearn-reader")
     try:
-        waiting = deque(pool.submit(next, items, _END) for _ in range(ahead))
+        waiting = deque(pool.submit(next, items, _END) for _ in range(AHEAD))
         while (item := waiting.popleft().result()) is not _END:
             waiting.append(pool.submit(next, items, _END))
             yield cast(T, item)
