@@ -16,6 +16,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from compactlearn.core._compiled import read_only
 from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._sparse import kept_entries, kept_starts
@@ -100,6 +101,21 @@ class LabelReranking:
             product = (part @ self.columns).toarray()
             found[pairs] = product[row, labels] + self.intercepts[labels]
         return found + np.float32(OFFSET) * log_odds
+
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads: weights, intercepts, and what the inputs are made of."""
+        columns = self.columns
+        return (
+            read_only(columns.indptr, np.int64),
+            read_only(columns.indices, np.uint32),
+            read_only(columns.data, np.float32),
+            read_only(self.intercepts, np.float32),
+            columns.shape[0] - columns.shape[1],
+            float(np.sqrt(_LABEL_C / self.C)),
+            _LIKELY,
+            OFFSET,
+        )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._compiled import kernels
+from compactlearn.core._compiled import kernels, read_only
 from compactlearn.core._deadline import watched
 from compactlearn.shortlist._sparse import kept_entries, values_at
 
@@ -83,15 +83,17 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
-        kernel = None
+        kernel, training = None, ()
         if self.unknown is None and self._work(X)[-1] >= _COMPILED_WORK:
             kernel = kernels(_KERNEL)
+        if kernel is not None:
+            training = self.arrays()
 
         @watched
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
             if kernel is not None:
-                return self._compiled_votes(kernel, part, size, rows.start, groups)
+                return self._compiled_votes(kernel, training, part, size, rows.start, groups)
             return _largest(self._block_votes(part, rows.start, groups), size)
 
         if n_threads > 1:
@@ -156,29 +158,41 @@ class Neighbours:
             nearest.data *= self.weights[nearest.indices]
         return nearest, np.asarray(nearest.sum(axis=1)).ravel()
 
-    def _compiled_votes(
-        self, kernel: ModuleType, X: scipy.sparse.csr_array, size: int, first: int, groups: Any
-    ) -> scipy.sparse.csr_array:
-        columns, labels = self.columns, self.labels
-        starts, named, shares = kernel.votes(
-            X.indptr.astype(np.int64, copy=False),
-            X.indices.astype(np.int32, copy=False),
-            X.data.astype(np.float32, copy=False),
-            columns.indptr.astype(np.int64, copy=False),
-            columns.indices.astype(np.int32, copy=False),
-            columns.data,
-            labels.indptr.astype(np.int64, copy=False),
-            labels.indices.astype(np.int32, copy=False),
-            labels.data,
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads of the training rows."""
+        columns, labels, weights = self.columns, self.labels, self.weights
+        return (
+            read_only(columns.indptr, np.int64),
+            read_only(columns.indices, np.uint32),
+            read_only(columns.data, np.float32),
+            read_only(labels.indptr, np.int64),
+            read_only(labels.indices, np.uint32),
+            read_only(labels.data, np.float32),
             labels.shape[1],
+            read_only(np.zeros(0) if weights is None else weights, np.float32),
+        )
+
+    def _compiled_votes(
+        self,
+        kernel: ModuleType,
+        training: tuple[Any, ...],
+        X: scipy.sparse.csr_array,
+        size: int,
+        first: int,
+        groups: Any,
+    ) -> scipy.sparse.csr_array:
+        starts, named, shares = kernel.votes(
+            read_only(X.indptr, np.int64),
+            read_only(X.indices, np.uint32),
+            read_only(X.data, np.float32),
+            training,
             self.count,
-            min(size, labels.shape[1]),
-            np.zeros(0, dtype=np.float32) if self.weights is None else self.weights,
-            np.zeros(0, dtype=np.int64) if groups is None else groups.astype(np.int64, copy=False),
+            min(size, self.labels.shape[1]),
+            read_only(np.zeros(0) if groups is None else groups, np.int64),
             first,
         )
-        shape = (X.shape[0], labels.shape[1])
-        return scipy.sparse.csr_array((shares, named, starts), shape=shape)
+        shape = (X.shape[0], self.labels.shape[1])
+        return scipy.sparse.csr_array((shares, named.view(np.int32), starts), shape=shape)
 
     def _block_votes(
         self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
