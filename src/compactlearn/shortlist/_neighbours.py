@@ -83,8 +83,8 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
-        kernel, training = None, ()
-        if self.unknown is None and self._work(X)[-1] >= _COMPILED_WORK:
+        kernel, training, work = None, (), self._work(X)
+        if self.unknown is None and work[-1] >= _COMPILED_WORK:
             kernel = kernels(_KERNEL)
         if kernel is not None:
             training = self.arrays()
@@ -98,22 +98,21 @@ class Neighbours:
 
         if n_threads > 1:
             with ThreadPoolExecutor(n_threads) as pool:
-                parts = list(pool.map(block, self._blocks(X)))
+                parts = list(pool.map(block, self._blocks(work)))
         else:
-            parts = [block(rows) for rows in self._blocks(X)]
+            parts = [block(rows) for rows in self._blocks(work)]
         if len(parts) == 1:
             return parts[0]
         empty = scipy.sparse.csr_array((0, self.labels.shape[1]), dtype=np.float32)
         return scipy.sparse.vstack([empty, *parts], format="csr")
 
-    def _blocks(self, X: scipy.sparse.csr_array) -> Iterator[slice]:
-        work = self._work(X)
-        first, most = 0, _BLOCK_ROWS
+    def _blocks(self, work: NDArray[np.int64]) -> Iterator[slice]:
+        n_rows, first, most = work.size - 1, 0, _BLOCK_ROWS
         if self.unknown is not None:  # nearly every label has a neighbour that does not know it
             most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
-        while first < X.shape[0]:
+        while first < n_rows:
             last = int(np.searchsorted(work, work[first] + _BLOCK_WORK, side="right")) - 1
-            last = min(max(last, first + 1), X.shape[0], first + most)
+            last = min(max(last, first + 1), n_rows, first + most)
             yield slice(first, last)
             first = last
 
@@ -148,7 +147,7 @@ class Neighbours:
         groups: NDArray[np.integer[Any]] | None = None,
     ) -> tuple[Any, Any]:
         """Return the votes of the neighbours of each row, and their sums."""
-        similar = scipy.sparse.csr_array(X, dtype=np.float32) @ self.columns
+        similar = X.astype(np.float32, copy=False) @ self.columns
         if groups is not None:
             own = groups[first : first + X.shape[0]]
             similar.data[groups[similar.indices] == np.repeat(own, np.diff(similar.indptr))] = 0
