@@ -111,6 +111,11 @@ class CompiledRanking:
             require_single_precision(rows)
         n, width = rows.shape[0], self._n_pairs
         starts, features = read_only(rows.indptr, np.int64), read_only(rows.indices, np.uint32)
+        if features.max(initial=0) >= self.n_features:
+            raise ValueError(
+                f"Columns of X must be numbered from 0 to {self.n_features - 1}; got an index "
+                "outside of that. Build the matrix again; its check_format() finds such an index."
+            )
         values = np.empty(features.size, dtype=np.float32)
         unit = bool(self.generator.unit_rows)
         self.kernel.prepare(starts, read_only(rows.data, np.float64), unit, values)
@@ -121,7 +126,10 @@ class CompiledRanking:
         step, end = n, 0
         if self.linear is not None:
             step = max(16, _BLOCK_SCORES // self.n_labels)
-        memory = self._free.pop() if self._free else self._new_memory()
+        try:
+            memory = self._free.pop()
+        except IndexError:
+            memory = self._new_memory()
         for first in range(0, n, step):
             last = min(first + step, n)
             own = starts[first : last + 1]

@@ -66,8 +66,9 @@ def best(products, intercept, memory, named, scores):
                 scores[i, j] = row[j]
         else:
             kept = largest(row, everything, -np.inf, named[i], best_values)
-            for c in range(kept):
-                scores[i, c] = best_values[c]
+            for c in range(size):
+                scores[i, c] = best_values[c] if c < kept else np.nan
+            named[i, kept:] = 0  # the others are not numbers
 
 
 @jit

@@ -17,11 +17,11 @@ def kept_starts(starts: Places, kept: NDArray[np.bool_]) -> Places:
 
 
 def kept_entries(matrix: Any, kept: NDArray[np.bool_]) -> scipy.sparse.csr_array:
-    """Return a matrix with those of its stored entries that are kept."""
-    starts = kept_starts(matrix.indptr, kept)
-    return scipy.sparse.csr_array(
-        (matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape
-    )
+    """Return a matrix with those of its stored entries that are kept, in 32 bits if possible."""
+    kind = scipy.sparse.get_index_dtype(maxval=max(kept.size, *matrix.shape))
+    starts = kept_starts(matrix.indptr, kept).astype(kind, copy=False)
+    indices = matrix.indices[kept].astype(kind, copy=False)
+    return scipy.sparse.csr_array((matrix.data[kept], indices, starts), shape=matrix.shape)
 
 
 def side_by_side(left: Any, right: Any) -> scipy.sparse.csr_array:

@@ -80,7 +80,7 @@ class Stages:
 
     def ranked(self, X: Any, base: Array | None) -> tuple[Candidates, NDArray[np.float32]]:
         """Return the candidates of checked rows and their scores, made a few rows at a time."""
-        n, compiled = X.shape[0], self._compiled_for(X.shape[0])
+        n, compiled = X.shape[0], self._compiled_for(X)
         if n <= BLOCK_ROWS:
             return self._scored(X, base, compiled)
         blocks = (X[start : start + BLOCK_ROWS] for start in range(0, n, BLOCK_ROWS))
@@ -90,7 +90,7 @@ class Stages:
     def dense_blocks(self, X: Any, base: Array | None) -> Iterator[tuple[slice, Array]]:
         """Yield scores of all labels; those that are no candidates come last, by frequency."""
         behind = behind_candidates(self.prior.frequency)
-        compiled = self._compiled_for(X.shape[0])
+        compiled = self._compiled_for(X)
         for rows in row_blocks((X.shape[0], self.n_labels)):
             candidates, scores = self._scored(X[rows], base, compiled)
             lowest = np.minimum.reduceat(scores, candidates.starts[:-1]).astype(np.float64)
@@ -109,9 +109,9 @@ class Stages:
         count = self.generator.sizes.n_candidates
         return with_base_candidates(candidates, scores, X, base, count)
 
-    def _compiled_for(self, n_rows: int) -> CompiledRanking | None:
+    def _compiled_for(self, X: Any) -> CompiledRanking | None:
         """Return the compiled route if it saves more than its start takes; None: by SciPy."""
-        many = n_rows * self.generator.sizes.n_candidates >= _COMPILED_PAIRS
+        many = X.shape[0] * self.generator.sizes.n_candidates >= _COMPILED_PAIRS
         return self._compiled if many or self._size >= _COMPILED_PARAMETERS else None
 
     @cached_property
