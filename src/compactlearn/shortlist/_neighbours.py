@@ -211,6 +211,8 @@ class Neighbours:
 
 def _largest(matrix: scipy.sparse.csr_array, size: int) -> scipy.sparse.csr_array:
     """Return the largest ``size`` entries of each row that are above 0."""
+    if size == 0:
+        return kept_entries(matrix, np.zeros(matrix.data.size, dtype=bool))
     kept = matrix.data > 0
     lengths = np.diff(matrix.indptr)
     for row in np.flatnonzero(lengths > size):
