@@ -25,7 +25,9 @@ def jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function at its first call, and keep the compiled code on disk.
 
     Sums may be reordered, and products and sums fused; nothing else of "fast math" is assumed. A
-    compiled function does not hold Python's lock.
+    compiled function does not hold Python's lock. What is on disk is compiled again when the file
+    of the function changes, but not when a function of another file that it calls does: delete
+    ``__pycache__`` then.
     """
     numba = require("numba", extra="fast", purpose="a compiled function")
     fastmath = {"reassoc", "contract", "nsz"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -50,8 +51,7 @@ class LinearRetriever:
         if any(type(part) is not np.ndarray or part.dtype != np.float32 for part in factors):
             return None
         widths = [n_features, *(part.shape[0] for part in factors[1:]), n_labels]
-        shapes = [part.shape for part in factors]
-        fit = list(zip(widths[:-1], widths[1:], strict=True)) == shapes
+        fit = list(pairwise(widths)) == [part.shape for part in factors]
         if not fit or linear.intercept.shape != (n_labels,):
             return None
         return cls(

@@ -104,7 +104,6 @@ class LabelReranking:
             found[pairs] = product[row, labels] + self.intercepts[labels]
         return found + np.float32(OFFSET) * log_odds
 
-
     def arrays(self) -> tuple[Any, ...]:
         """Return what compiled code reads: weights, intercepts, and what the inputs are made of."""
         columns = self.columns

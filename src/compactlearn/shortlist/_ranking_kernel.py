@@ -119,17 +119,13 @@ def rank(starts, features, values, named, scores, stages, memory, found):
 
 
 @jit
-def candidates_of(
-    features, values, named, scores, training, memory, candidates, retrieved, votes
-):
+def candidates_of(features, values, named, scores, training, memory, candidates, retrieved, votes):
     """Write the labels that retriever or neighbours name, in ascending order; return how many."""
     votes_memory, voted, shares, places = memory[:4]
     nobody = training[0][:0]
     n_voted = 0
     if voted.size:
-        n_voted = votes_of_row(
-            features, values, training, nobody, -1, votes_memory, voted, shares
-        )
+        n_voted = votes_of_row(features, values, training, nobody, -1, votes_memory, voted, shares)
     n = 0
     for c in range(named.size):
         if places[named[c]] < 0:
