@@ -7,7 +7,6 @@ labels, and all other stages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import ModuleType
@@ -22,10 +21,12 @@ from compactlearn.compact._unit_rows import UnitRows, require_single_precision
 from compactlearn.core._compiled import kernels, read_only
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._generation import CandidateGenerator
+from compactlearn.shortlist._neighbours import Neighbours
 
 _KERNEL = "compactlearn.shortlist._ranking_kernel"
 _BLOCK_SCORES = 1 << 19  # two megabytes of the retriever's scores: read while in cache
-_INPUTS = 8  # of co-occurrence re-ranking, as compiled code computes them
+# What compiled code computes: products in the prior, inputs of the last stage, and their slopes.
+_PRODUCTS, _INPUTS, _SLOPES = 5, 8, 3
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
@@ -93,14 +94,16 @@ class CompiledRanking:
         n_features = stages.labels.columns.shape[0] - n_labels
         if not _fit_together(stages, n_features, n_labels):
             return None
-        near = generator.neighbours
-        nobody = (np.zeros(n_features + 1), [], [], np.zeros(1), [], [], n_labels, [])
-        training = _arrays_of_training(nobody) if near is None else near.arrays()
-        parts = (stages.prior, stages.labels, stages.cooccurrence, stages.final)
-        arrays = (training, *(part.arrays() for part in parts))
-        kernel = kernels(_KERNEL) if arrays[-1][0].size == _INPUTS else None
+        final = stages.final.arrays()
+        kernel = kernels(_KERNEL) if final[0].size == _INPUTS else None
         if kernel is None:
             return None
+        near = generator.neighbours
+        if near is None:
+            columns, labels = (n_features, 0), (0, n_labels)
+            near = Neighbours(_empty(columns), _empty(labels), 0)
+        parts = (near, stages.prior, stages.labels, stages.cooccurrence)
+        arrays = (*(part.arrays() for part in parts), final)
         linear = LinearRetriever.of(generator, n_features, n_labels)
         return cls(kernel, generator, linear, arrays, n_features, n_labels)
 
@@ -180,32 +183,30 @@ class CompiledRanking:
         return self.kernel.new_memory(*asked), (np.empty(n), everything, kept)
 
 
-def _arrays_of_training(parts: Sequence[Any]) -> tuple[Any, ...]:
-    kinds = (np.int64, np.uint32, np.float32, np.int64, np.uint32, np.float32, None, np.float32)
-    return tuple(
-        part if kind is None else read_only(np.asarray(part, dtype=kind), kind)
-        for part, kind in zip(parts, kinds, strict=True)
-    )
+def _empty(shape: tuple[int, int]) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array(shape, dtype=np.float32)
 
 
 def _fit_together(stages: Any, n_features: int, n_labels: int) -> bool:
     """Return whether the arrays have the sizes that compiled code, which checks none, expects."""
     generator, prior, final = stages.generator, stages.prior, stages.final
     near, sizes = generator.neighbours, generator.sizes
-    square = (n_labels, n_labels)
+    prior_corners = (prior.score_corners, prior.vote_corners, prior.own_corners)
+    n_prior = sum(part.size for part in prior_corners)
+    n_final = sum(part.size - 1 for part in final.corners)
     fits = [
         n_features > 0,
         0 < sizes.retrieved <= n_labels,
         sizes.voted >= 0,
         stages.labels.columns.shape[1] == n_labels,
         stages.labels.intercepts.shape == (n_labels,),
-        stages.cooccurrence.shares.shape == square,
+        stages.cooccurrence.shares.shape == (n_labels, n_labels),
         stages.cooccurrence.frequency.shape == (n_labels,),
         prior.centres.shape == prior.scales.shape == prior.frequency.shape == (n_labels,),
         bool((prior.scales > 0).all()),
-        _n_of(prior.score_corners, prior.vote_corners, prior.own_corners) + 5
-        == prior.coefficients.size,
-        _n_of(*final.corners) - len(final.corners) + 3 == final.coefficients.size,
+        all(part.size > 1 for part in (*prior_corners, *final.corners)),
+        prior.coefficients.size == n_prior + _PRODUCTS,
+        final.coefficients.size == n_final + _SLOPES,
     ]
     if near is not None:
         n_rows = near.labels.shape[0]
@@ -217,8 +218,3 @@ def _fit_together(stages: Any, n_features: int, n_labels: int) -> bool:
             near.weights is None or near.weights.shape == (n_rows,),
         ]
     return all(fits)
-
-
-def _n_of(*corners: NDArray[Any]) -> int:
-    """Return the number of corners of all functions; a function has two or more."""
-    return sum(part.size if part.size > 1 else -(1 << 30) for part in corners)

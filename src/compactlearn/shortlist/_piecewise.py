@@ -11,7 +11,7 @@ Array = NDArray[np.float64]
 
 # As a share of the largest: values are rounded to seven digits, and between corners that are nearer
 # than that a function would be as steep as it likes.
-_CLOSEST = 1e-5
+_CLOSEST = 1e-4
 
 
 def corners_of(
