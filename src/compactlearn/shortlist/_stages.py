@@ -23,7 +23,7 @@ from compactlearn.shortlist._prior import CandidatePrior
 Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1024  # scored at a time
-# Compiled code takes a second to be loaded, and ten to be compiled once. Models of so many
+# Compiled code takes up to a second to be loaded, and ten to be compiled once. Models of so many
 # parameters use it from their first row on, others for so many pairs of a row and a candidate.
 _COMPILED_PARAMETERS = 1_000_000
 _COMPILED_PAIRS = 4_000_000
