@@ -1,7 +1,7 @@
-"""The table of docs/how-to/serve.md."""
+"""The tables of one row and of many in docs/results/speed.md."""
 
 from compactlearn.utils import human_bytes
-from pages.shared import Parts, Record, seconds, table
+from pages.shared import Parts, Record, class_of, seconds, table
 
 
 @table
@@ -29,6 +29,24 @@ def onnx(record: Record) -> Parts:
             "columns, which were timed in turn, and take no time for that of a quiet machine."
         )
     yield caption
+
+
+@table
+def one_row(record: Record) -> Parts:
+    """One row and many of a shortlist, with Numba and without."""
+    yield ["", "`predict_topk`, one row", "`predict_proba`, one row", "100 rows", "all rows"]
+    for row in record["measurements"]:
+        times = [row[f"{name}_ms"] for name in ("topk", "proba", "hundred", "batch")]
+        name = "with Numba" if row["numba"] else "without"
+        yield [name, *(f"{value:.2f} ms" for value in times)]
+    ratios = record["without_over_with"]
+    yield ["ratio", *(f"{ratios[name]:.1f}" for name in ("topk", "proba", "hundred", "batch"))]
+    first = {row["numba"]: row["first_ms"] for row in record["measurements"]}
+    yield (
+        f"Processor time for each row, medians of {record['rows']:,} rows and of several processes "
+        f"of one thread. The first row takes {seconds(first[True] / 1000)} with Numba, which loads "
+        f"compiled code then, and {seconds(first[False] / 1000)} without. {class_of(record)}"
+    )
 
 
 def _moment(value: float) -> str:

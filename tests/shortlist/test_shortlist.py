@@ -1,6 +1,7 @@
 """ShortlistClassifier: what is a candidate, who has seen what, and what comes out."""
 
 import pickle
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -475,6 +476,22 @@ def test_sklearn_contract(estimator, check, monkeypatch):
     compare = partial(estimator_checks.assert_allclose, rtol=1e-4)
     monkeypatch.setattr(estimator_checks, "assert_allclose", compare)
     check(estimator)
+
+
+def test_a_single_candidate_is_the_retrievers():
+    model = ShortlistClassifier(n_candidates=1, C=1.0, random_state=0).fit(X, Y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(np.diff(scores.indptr)[np.diff(X.indptr) > 0], 1)
+
+
+def test_functions_are_not_steep_between_votes_that_differ_by_rounding():
+    """A label of every row has all votes, up to the seventh digit, and the same prior anywhere."""
+    Z = np.column_stack([Y.toarray(), np.ones(X.shape[0], dtype=int)])
+    stages = ShortlistClassifier(n_candidates=12, C=1.0, random_state=0).fit(X, Z).stages_
+    found = stages.rank(X).candidates
+    nudged = replace(found, votes=found.votes * np.float32(1 - 3e-7))
+    gap = stages.prior.log_odds(nudged) - stages.prior.log_odds(found)
+    assert np.abs(gap).max() < 0.05
 
 
 def test_enron_is_ranked_better_than_by_ridge():

@@ -29,7 +29,10 @@ def rows_of_zeros(X: Any) -> NDArray[np.bool_]:
     if not scipy.sparse.issparse(X):
         return np.logical_not(np.any(host(X), axis=1))
     X = X.tocsr()
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    lengths = np.diff(X.indptr)
+    if lengths.all() and X.data.all():  # no row is empty, and no stored entry is zero
+        return np.zeros(lengths.size, dtype=bool)
+    row = np.repeat(np.arange(lengths.size), lengths)
     return np.bincount(row[X.data != 0], minlength=X.shape[0]) == 0
 
 

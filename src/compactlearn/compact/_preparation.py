@@ -64,6 +64,8 @@ class RowMap:
             return X
         if isinstance(self.feature_map, KernelMap):
             return self._kernel_mapping(X)
+        if isinstance(self.feature_map, UnitRows):  # finite as checked rows are
+            return self.feature_map.transform(X).astype(np.float64, copy=False)
         return check_mapped(self.feature_map.transform(X), self.feature_map)
 
     @property

@@ -143,7 +143,8 @@ class LinearScorer:
         step = max(64, entries // width)
         for start in range(0, n_rows, step):
             rows = slice(start, min(start + step, n_rows))
-            yield rows, self._scores(X[rows] if factors is None else X[rows] * factors)
+            part = X if step >= n_rows else X[rows]
+            yield rows, self._scores(part if factors is None else part * factors)
 
     def _scores(self, X: Any) -> Array:
         # Products are in the type of the factors if that is smaller; else these would be widened.

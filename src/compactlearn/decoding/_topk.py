@@ -13,6 +13,7 @@ from compactlearn.core._device_array import DeviceArray
 Array = NDArray[np.float64]
 
 _GROUPS = 8  # for each label that is wanted
+_FEW = 1024  # scores that are sorted as soon as anything else
 
 
 def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
@@ -33,7 +34,7 @@ def top_labels(scores: Array, k: int) -> tuple[NDArray[np.intp], Array]:
     (array([[1, 2, 3]]), array([[0.9, 0.9, 0.3]]))
     """
     n_rows, n_labels = scores.shape
-    if k >= n_labels or isinstance(scores, DeviceArray):
+    if k >= n_labels or n_rows * n_labels <= _FEW or isinstance(scores, DeviceArray):
         return _sorted(scores, k)
     # The labels are divided into groups. At least k scores are as large as the k-th largest of the
     # groups' maxima, so smaller scores cannot be among the k best. After two passes over the scores

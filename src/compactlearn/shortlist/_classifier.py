@@ -383,14 +383,14 @@ default="auto"
         few = Integer(1, generator.sizes.retrieved).accepts(k) and generator.retriever is not None
         if self.label_space_.kind == "binary" or not few:
             return best_labels(self.label_space_, self._score_blocks(X), X, k)
-        matrix = self.stages_.scores(X, self.base_scores_)
-        counts = np.diff(matrix.indptr)
-        row = np.repeat(np.arange(X.shape[0]), counts)
-        place = np.arange(row.size) - np.repeat(matrix.indptr[:-1], counts)
-        scores = np.full((X.shape[0], counts.max(initial=k)), -np.inf)
-        scores[row, place] = matrix.data
+        candidates, found = self.stages_.ranked(X, self.base_scores_)
+        starts, counts = candidates.starts, np.diff(candidates.starts)
+        row = np.repeat(np.arange(counts.size), counts)
+        place = np.arange(row.size) - np.repeat(starts[:-1], counts)
+        scores = np.full((counts.size, counts.max(initial=k)), -np.inf)
+        scores[row, place] = found
         labels = np.zeros(scores.shape, dtype=np.intp)
-        labels[row, place] = matrix.indices
+        labels[row, place] = candidates.labels
         places, best = top_labels(scores, k)
         return np.take_along_axis(labels, places, axis=1), best
 

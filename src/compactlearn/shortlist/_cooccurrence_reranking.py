@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
+from compactlearn.core._compiled import read_only
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._piecewise import corners_of, hats_of
@@ -111,6 +112,18 @@ class Cooccurrence:
         found[:, 0] = _log_odds(np.zeros(1))[0]
         found[:, 1] = found[:, 4] = _log_odds(expit(np.asarray(margins, dtype=np.float64)))
         return found
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads: conditional frequencies, frequencies and bounds."""
+        return (
+            read_only(self.shares.indptr, np.int64),
+            read_only(self.shares.indices, np.uint32),
+            read_only(self.shares.data, np.float32),
+            read_only(self.frequency, np.float64),
+            _LIKELY,
+            _NEEDED,
+            _SMALLEST,
+        )
 
     def strongest_labels(
         self, candidates: Candidates, margins: Floats, pair: int
@@ -209,6 +222,24 @@ class CooccurrenceReranking:
         place = _BY_CORNERS.index(k)
         found = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
         return found + straight[k] * values if k < 2 else found
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads: of each input its slope, and its corners and heights."""
+        straight, heights = self._heights
+        n_inputs = len({*_STRAIGHT, *_BY_CORNERS})
+        slopes, functions = np.zeros(n_inputs), [np.zeros((2, 0))] * n_inputs
+        slopes[_STRAIGHT] = straight
+        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=True):
+            functions[k] = np.stack([corners, np.append(0.0, height)])
+        starts = np.cumsum([0, *(part.shape[1] for part in functions)])
+        corners, heights = np.concatenate(functions, axis=1)
+        return (
+            read_only(slopes, np.float64),
+            read_only(starts, np.int64),
+            read_only(corners, np.float64),
+            read_only(heights, np.float64),
+            float(self.intercept),
+        )
 
     @property
     def _heights(self) -> tuple[Array, list[Array]]:

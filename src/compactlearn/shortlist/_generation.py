@@ -218,7 +218,7 @@ class GeneratorSettings:
 
 def sparse_rows(X: Any, *, unit: bool) -> scipy.sparse.csr_array:
     """Return rows in single precision, divided by their lengths if ``unit``."""
-    rows = scipy.sparse.csr_array(X)
+    rows = X if isinstance(X, scipy.sparse.csr_array) else scipy.sparse.csr_array(X)
     if unit:
         rows = UnitRows().transform(rows)
     else:

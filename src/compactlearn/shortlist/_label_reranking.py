@@ -16,9 +16,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from compactlearn.core._compiled import read_only
 from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._sparse import kept_entries, kept_starts
+from compactlearn.shortlist._sparse import kept_entries, kept_starts, side_by_side
 
 Rows = NDArray[np.integer[Any]]
 
@@ -47,7 +48,7 @@ def with_likely_labels(
     values = (np.sqrt(_LABEL_C / C) * p[kept]).astype(X.dtype)
     starts = kept_starts(candidates.starts, kept)
     likely = scipy.sparse.csr_array((values, candidates.labels[kept], starts), shape=shape)
-    return scipy.sparse.csr_array(scipy.sparse.hstack([X, likely], format="csr"))
+    return side_by_side(X, likely)
 
 
 def thinned(problems: Problems, n_rows: int, rng: np.random.RandomState) -> Problems:
@@ -90,6 +91,8 @@ class LabelReranking:
         """
         found = np.empty(candidates.labels.size, dtype=np.float32)
         step = max(1, _BLOCK_SCORES // max(1, candidates.n_labels))
+        kind = np.result_type(X.dtype, self.columns.dtype)
+        dense = np.empty((min(step, candidates.n_rows), candidates.n_labels), dtype=kind)
         for first in range(0, candidates.n_rows, step):
             rows = slice(first, first + step)
             starts = candidates.starts[rows.start : rows.stop + 1]
@@ -97,9 +100,23 @@ class LabelReranking:
             labels = candidates.labels[pairs]
             row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
             part = X if step >= candidates.n_rows else X[rows]
-            product = (part @ self.columns).toarray()
+            product = (part @ self.columns).toarray(out=dense[: starts.size - 1])
             found[pairs] = product[row, labels] + self.intercepts[labels]
         return found + np.float32(OFFSET) * log_odds
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads: weights, intercepts, and what the inputs are made of."""
+        columns = self.columns
+        return (
+            read_only(columns.indptr, np.int64),
+            read_only(columns.indices, np.uint32),
+            read_only(columns.data, np.float32),
+            read_only(self.intercepts, np.float32),
+            columns.shape[0] - columns.shape[1],
+            float(np.sqrt(_LABEL_C / self.C)),
+            _LIKELY,
+            OFFSET,
+        )
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from compactlearn.core._compiled import kernels
+from compactlearn.core._compiled import kernels, read_only
 from compactlearn.core._deadline import watched
 from compactlearn.shortlist._sparse import kept_entries, values_at
 
@@ -83,35 +83,36 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
-        kernel = None
-        if self.unknown is None and self._work(X)[-1] >= _COMPILED_WORK:
+        kernel, training, work = None, (), self._work(X)
+        if self.unknown is None and work[-1] >= _COMPILED_WORK:
             kernel = kernels(_KERNEL)
+        if kernel is not None:
+            training = self.arrays()
 
         @watched
         def block(rows: slice) -> Any:
             part = X if rows == slice(0, X.shape[0]) else X[rows]
             if kernel is not None:
-                return self._compiled_votes(kernel, part, size, rows.start, groups)
+                return self._compiled_votes(kernel, training, part, size, rows.start, groups)
             return _largest(self._block_votes(part, rows.start, groups), size)
 
         if n_threads > 1:
             with ThreadPoolExecutor(n_threads) as pool:
-                parts = list(pool.map(block, self._blocks(X)))
+                parts = list(pool.map(block, self._blocks(work)))
         else:
-            parts = [block(rows) for rows in self._blocks(X)]
+            parts = [block(rows) for rows in self._blocks(work)]
         if len(parts) == 1:
             return parts[0]
         empty = scipy.sparse.csr_array((0, self.labels.shape[1]), dtype=np.float32)
         return scipy.sparse.vstack([empty, *parts], format="csr")
 
-    def _blocks(self, X: scipy.sparse.csr_array) -> Iterator[slice]:
-        work = self._work(X)
-        first, most = 0, _BLOCK_ROWS
+    def _blocks(self, work: NDArray[np.int64]) -> Iterator[slice]:
+        n_rows, first, most = work.size - 1, 0, _BLOCK_ROWS
         if self.unknown is not None:  # nearly every label has a neighbour that does not know it
             most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
-        while first < X.shape[0]:
+        while first < n_rows:
             last = int(np.searchsorted(work, work[first] + _BLOCK_WORK, side="right")) - 1
-            last = min(max(last, first + 1), X.shape[0], first + most)
+            last = min(max(last, first + 1), n_rows, first + most)
             yield slice(first, last)
             first = last
 
@@ -146,7 +147,7 @@ class Neighbours:
         groups: NDArray[np.integer[Any]] | None = None,
     ) -> tuple[Any, Any]:
         """Return the votes of the neighbours of each row, and their sums."""
-        similar = scipy.sparse.csr_array(X, dtype=np.float32) @ self.columns
+        similar = X.astype(np.float32, copy=False) @ self.columns
         if groups is not None:
             own = groups[first : first + X.shape[0]]
             similar.data[groups[similar.indices] == np.repeat(own, np.diff(similar.indptr))] = 0
@@ -156,29 +157,41 @@ class Neighbours:
             nearest.data *= self.weights[nearest.indices]
         return nearest, np.asarray(nearest.sum(axis=1)).ravel()
 
-    def _compiled_votes(
-        self, kernel: ModuleType, X: scipy.sparse.csr_array, size: int, first: int, groups: Any
-    ) -> scipy.sparse.csr_array:
-        columns, labels = self.columns, self.labels
-        starts, named, shares = kernel.votes(
-            X.indptr.astype(np.int64, copy=False),
-            X.indices.astype(np.int32, copy=False),
-            X.data.astype(np.float32, copy=False),
-            columns.indptr.astype(np.int64, copy=False),
-            columns.indices.astype(np.int32, copy=False),
-            columns.data,
-            labels.indptr.astype(np.int64, copy=False),
-            labels.indices.astype(np.int32, copy=False),
-            labels.data,
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads of the training rows."""
+        columns, labels, weights = self.columns, self.labels, self.weights
+        return (
+            read_only(columns.indptr, np.int64),
+            read_only(columns.indices, np.uint32),
+            read_only(columns.data, np.float32),
+            read_only(labels.indptr, np.int64),
+            read_only(labels.indices, np.uint32),
+            read_only(labels.data, np.float32),
             labels.shape[1],
+            read_only(np.zeros(0) if weights is None else weights, np.float32),
+        )
+
+    def _compiled_votes(
+        self,
+        kernel: ModuleType,
+        training: tuple[Any, ...],
+        X: scipy.sparse.csr_array,
+        size: int,
+        first: int,
+        groups: Any,
+    ) -> scipy.sparse.csr_array:
+        starts, named, shares = kernel.votes(
+            read_only(X.indptr, np.int64),
+            read_only(X.indices, np.uint32),
+            read_only(X.data, np.float32),
+            training,
             self.count,
-            min(size, labels.shape[1]),
-            np.zeros(0, dtype=np.float32) if self.weights is None else self.weights,
-            np.zeros(0, dtype=np.int64) if groups is None else groups.astype(np.int64, copy=False),
+            min(size, self.labels.shape[1]),
+            read_only(np.zeros(0) if groups is None else groups, np.int64),
             first,
         )
-        shape = (X.shape[0], labels.shape[1])
-        return scipy.sparse.csr_array((shares, named, starts), shape=shape)
+        shape = (X.shape[0], self.labels.shape[1])
+        return scipy.sparse.csr_array((shares, named.view(np.int32), starts), shape=shape)
 
     def _block_votes(
         self, X: scipy.sparse.csr_array, first: int, groups: NDArray[np.integer[Any]] | None
@@ -198,6 +211,8 @@ class Neighbours:
 
 def _largest(matrix: scipy.sparse.csr_array, size: int) -> scipy.sparse.csr_array:
     """Return the largest ``size`` entries of each row that are above 0."""
+    if size == 0:
+        return kept_entries(matrix, np.zeros(matrix.data.size, dtype=bool))
     kept = matrix.data > 0
     lengths = np.diff(matrix.indptr)
     for row in np.flatnonzero(lengths > size):

@@ -9,6 +9,10 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# As a share of the largest: values are rounded to seven digits, and between corners that are nearer
+# than that a function would be as steep as it likes.
+_CLOSEST = 1e-4
+
 
 def corners_of(
     values: NDArray[np.floating],
@@ -21,8 +25,22 @@ def corners_of(
         return np.array([0.0, 1.0])
     inner = np.quantile(present, present_quantiles) if present.size else np.zeros(0)
     corners = np.concatenate([np.quantile(values, quantiles), inner]).astype(np.float64)
-    corners = np.unique(corners)
+    corners = _apart(np.unique(corners))
     return corners if corners.size > 1 else np.array([corners[0], corners[0] + 1.0])
+
+
+def _apart(corners: Array) -> Array:
+    """Return corners without those that differ from the one before by no more than rounding.
+
+    >>> _apart(np.array([0.0, 0.5, 0.99999998, 1.0]))
+    array([0.        , 0.5       , 0.99999998])
+    """
+    least = _CLOSEST * float(np.abs(corners).max())
+    kept = corners[:1].tolist()
+    for corner in corners[1:].tolist():
+        if corner - kept[-1] > least:
+            kept.append(corner)
+    return np.array(kept)
 
 
 def hats_of(values: NDArray[np.floating], corners: Array) -> Array:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
+from compactlearn.core._compiled import read_only
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._piecewise import corners_of, hats_of
 
@@ -141,6 +142,20 @@ class CandidatePrior:
             total += np.interp(values, corners, height) * named
             levels.append(np.interp(values, corners, np.linspace(0, 1, corners.size)) * named)
         return total + f * (crossed[1] * levels[0] + crossed[2] * levels[1]), levels[0]
+
+    def arrays(self) -> tuple[Any, ...]:
+        """Return what compiled code reads: corners and heights, units and frequencies of labels."""
+        corners = (self.score_corners, self.vote_corners, self.own_corners)
+        *heights, crossed = self._heights
+        pairs = zip(corners, heights, strict=True)
+        return (
+            *(read_only(part, np.float64) for pair in pairs for part in pair),
+            read_only(crossed, np.float64),
+            read_only(self.centres, np.float32),
+            read_only(self.scales, np.float32),
+            read_only(self.frequency, np.float64),
+            float(self.intercept),
+        )
 
     @property
     def _heights(self) -> list[Array]:

@@ -17,11 +17,36 @@ def kept_starts(starts: Places, kept: NDArray[np.bool_]) -> Places:
 
 
 def kept_entries(matrix: Any, kept: NDArray[np.bool_]) -> scipy.sparse.csr_array:
-    """Return a matrix with those of its stored entries that are kept."""
-    starts = kept_starts(matrix.indptr, kept)
-    return scipy.sparse.csr_array(
-        (matrix.data[kept], matrix.indices[kept], starts), shape=matrix.shape
-    )
+    """Return a matrix with those of its stored entries that are kept, in 32 bits if possible."""
+    kind = scipy.sparse.get_index_dtype(maxval=max(kept.size, *matrix.shape))
+    starts = kept_starts(matrix.indptr, kept).astype(kind, copy=False)
+    indices = matrix.indices[kept].astype(kind, copy=False)
+    return scipy.sparse.csr_array((matrix.data[kept], indices, starts), shape=matrix.shape)
+
+
+def side_by_side(left: Any, right: Any) -> scipy.sparse.csr_array:
+    """Return the columns of two CSR matrices in one; SciPy makes coordinates in between.
+
+    >>> one = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 2.0]])
+    >>> side_by_side(one, one[[1, 0]]).toarray()
+    array([[1., 0., 0., 2.],
+           [0., 2., 1., 0.]])
+    """
+    n_rows, n_left = left.shape
+    lengths, others = np.diff(left.indptr), np.diff(right.indptr)
+    before, after = np.arange(left.data.size), np.arange(right.data.size)
+    before += np.repeat(right.indptr[:-1], lengths)
+    after += np.repeat(left.indptr[1:], others)
+    n_columns = n_left + right.shape[1]
+    kind = scipy.sparse.get_index_dtype(maxval=max(n_columns, before.size + after.size))
+    data = np.empty(before.size + after.size, np.result_type(left.dtype, right.dtype))
+    indices = np.empty(data.size, kind)
+    data[before], data[after] = left.data, right.data
+    indices[before] = left.indices
+    indices[after] = right.indices
+    indices[after] += n_left
+    starts = left.indptr.astype(kind) + right.indptr.astype(kind)
+    return scipy.sparse.csr_array((data, indices, starts), shape=(n_rows, n_columns))
 
 
 def entry_keys(matrix: scipy.sparse.csr_array) -> NDArray[np.int64]:

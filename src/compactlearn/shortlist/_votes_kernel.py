@@ -10,92 +10,110 @@ from compactlearn.core._compiled import jit
 
 
 @jit
-def votes(
-    starts,
-    features,
-    values,
-    column_starts,
-    column_rows,
-    column_values,
-    label_starts,
-    labels,
-    label_values,
-    n_labels,
-    count,
-    size,
-    weights,
-    groups,
-    first,
-):
+def votes(starts, features, values, training, count, size, groups, first):
     """Return row starts, labels and shares of the ``size`` labels of most votes of each row.
 
-    ``weights`` of training rows and their ``groups`` are empty where all rows count once, or where
-    the rows are new. The rows are the training rows from ``first`` on otherwise.
+    ``training`` is what ``Neighbours.arrays`` returns. ``groups`` of the training rows are empty
+    where the rows are new. The rows are the training rows from ``first`` on otherwise.
     """
-    n, n_rows = starts.size - 1, label_starts.size - 1
-    kind = values.dtype.type
-    similar, met = np.empty(n_rows, values.dtype), np.empty(n_rows, np.int32)
-    met_by = np.full(n_rows, -1, np.int32)  # the last row that a training row was compared with
-    total, named = np.empty(n_labels, values.dtype), np.empty(n_labels, np.int32)
-    named_by = np.full(n_labels, -1, np.int32)
-    near, near_values = np.empty(count, np.int32), np.empty(count, values.dtype)
-    best, best_values = np.empty(size, np.int32), np.empty(size, values.dtype)
+    n = starts.size - 1
+    memory = memory_of_votes(training, count, size)
     found_starts = np.zeros(n + 1, np.int64)
-    found, shares = np.empty(n * size, np.int32), np.empty(n * size, values.dtype)
+    found, shares = np.empty(n * size, np.uint32), np.empty(n * size, np.float32)
     for i in range(n):
-        n_met = 0
-        for e in range(starts[i], starts[i + 1]):
-            f, x = features[e], values[e]
-            for c in range(column_starts[f], column_starts[f + 1]):
-                row = column_rows[c]
-                if met_by[row] != i:
-                    met_by[row] = i
-                    met[n_met] = row
-                    n_met += 1
-                    similar[row] = kind(0)
-                similar[row] += x * column_values[c]
-        if groups.size:
-            for c in range(n_met):
-                if groups[met[c]] == groups[first + i]:
-                    similar[met[c]] = kind(-1)
-        n_near = largest(similar, met[:n_met], near, near_values)
-        # In the order of the rows: sums then do not depend on the order in which they were met.
-        order = np.argsort(near[:n_near])
-        everything, n_named = kind(0), 0
-        for c in order:
-            vote = near_values[c] * near_values[c]
-            if weights.size:
-                vote *= weights[near[c]]
-            everything += vote
-            for e in range(label_starts[near[c]], label_starts[near[c] + 1]):
-                label = labels[e]
-                if named_by[label] != i:
-                    named_by[label] = i
-                    named[n_named] = label
-                    n_named += 1
-                    total[label] = kind(0)
-                total[label] += vote * label_values[e]
-        n_best = largest(total, named[:n_named], best, best_values)
+        own = slice(starts[i], starts[i + 1])
+        group = groups[first + i] if groups.size else -1
         end = found_starts[i]
-        order = np.argsort(best[:n_best])
-        for c in range(n_best):
-            found[end + c] = best[order[c]]
-            shares[end + c] = best_values[order[c]] / everything
-        found_starts[i + 1] = end + n_best
+        found_starts[i + 1] = end + votes_of_row(
+            features[own], values[own], training, groups, group, memory, found[end:], shares[end:]
+        )
     end = found_starts[n]
     return found_starts, found[:end].copy(), shares[:end].copy()
 
 
 @jit
-def largest(values, places, best, best_values):
-    """Write the places of the largest values above 0, of equal ones the lowest; return how many.
+def memory_of_votes(training, count, size):
+    """Return memory for :func:`votes_of_row`; both arrays of marks are left at zero."""
+    _, _, _, label_starts, _, _, n_labels, _ = training
+    n_rows = label_starts.size - 1
+    return (
+        np.empty(n_rows, np.float32),  # similarities
+        np.empty(n_rows, np.uint32),  # rows with a feature in common
+        np.zeros(n_rows, np.uint8),  # marks of these rows
+        np.empty(n_labels, np.float32),  # votes
+        np.empty(n_labels, np.uint32),  # labels with votes
+        np.zeros(n_labels, np.uint8),  # marks of these labels
+        np.empty(count, np.uint32),  # nearest rows
+        np.empty(count, np.float32),
+        np.empty(size, np.uint32),  # labels of most votes
+        np.empty(size, np.float32),
+    )
 
-    A heap with the worst of the kept ones on top: most values are compared with it and no more.
+
+@jit
+def votes_of_row(features, values, training, groups, group, memory, found, shares):
+    """Write labels of most votes, in ascending order, and their shares; return how many."""
+    column_starts, column_rows, column_values = training[:3]
+    label_starts, labels, label_values, _, weights = training[3:]
+    similar, met, is_met, total, named, is_named = memory[:6]
+    near, near_values, best, best_values = memory[6:]
+    zero, n_met = np.float32(0), 0
+    for e in range(features.size):
+        f, x = features[e], values[e]
+        rows = column_rows[column_starts[f] : column_starts[f + 1]]
+        own = column_values[column_starts[f] : column_starts[f + 1]]
+        for c in range(rows.size):
+            row = rows[c]
+            if not is_met[row]:
+                is_met[row] = 1
+                met[n_met] = row
+                n_met += 1
+                similar[row] = zero
+            similar[row] += x * own[c]
+    for c in range(n_met):
+        is_met[met[c]] = 0
+        if groups.size and groups[met[c]] == group:
+            similar[met[c]] = zero
+    n_near = largest(similar, met[:n_met], zero, near, near_values)
+    # In the order of the rows: sums then do not depend on the order in which they were met.
+    order = np.argsort(near[:n_near])
+    everything, n_named = zero, 0
+    for c in order:
+        vote = near_values[c] * near_values[c]
+        if weights.size:
+            vote *= weights[near[c]]
+        everything += vote
+        for e in range(label_starts[near[c]], label_starts[near[c] + 1]):
+            label = labels[e]
+            if not is_named[label]:
+                is_named[label] = 1
+                named[n_named] = label
+                n_named += 1
+                total[label] = zero
+            total[label] += vote * label_values[e]
+    for c in range(n_named):
+        is_named[named[c]] = 0
+    n_best = largest(total, named[:n_named], zero, best, best_values)
+    order = np.argsort(best[:n_best])
+    for c in range(n_best):
+        found[c] = best[order[c]]
+        shares[c] = best_values[order[c]] / everything
+    return n_best
+
+
+@jit
+def largest(values, places, least, best, best_values):
+    """Write the places of the largest values above ``least``, of equal ones the lowest.
+
+    Return how many. A heap with the worst of the kept ones on top: most values are compared with it
+    and no more.
     """
     size, kept = best.size, 0
+    if size == 0:
+        return 0
     for place in places:
         value = values[place]
-        if not value > 0:
+        if not value > least:
             continue
         if kept < size:
             at = kept
