@@ -1,19 +1,21 @@
 """Scores of ``ShortlistClassifier`` as sums.
 
-The final log-odds are a sum of functions of one number each. Two of these are sums themselves:
+The final log-odds are a network of inputs, two of which are sums themselves:
 
     margin   w'x + (weights of likely labels)'p + b + half of the prior
     prior    base of the label + by the retriever + by the neighbours
 
-so each of these two functions gives its mean slope, from where the row says nothing to where it
-is, to the terms of its sum (``_terms.py``). The row says nothing where it has no features
-and no likely labels, where the retriever has for the label the mean of its scores, and where no
-neighbour votes. The other inputs are what the other candidates mean for this one: of each function
-the difference to its value for a candidate that comes with no other.
+The inputs go along two straight lines: from a row that says nothing to this one without other
+candidates, and from there to all of its candidates. On each, an input is given the mean of its
+partial derivative times its change (Aumann and Shapley's shares, exact for such a network), and
+shares its part among the terms that it is a sum of. A row says nothing where it has no features and
+no likely labels, where the retriever has for the label the mean of its scores, and where no
+neighbour votes.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from compactlearn.inspection._decomposition import (
     with_base,
 )
 from compactlearn.inspection._explanation import Neighbour
-from compactlearn.inspection._terms import Parts, Terms, products, single_terms
+from compactlearn.inspection._terms import Parts, Terms, products, scale_rows, single_terms
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._classifier import ShortlistClassifier
 from compactlearn.shortlist._label_reranking import OFFSET
@@ -50,22 +52,34 @@ def _(model: ShortlistClassifier, X: Any, labels: Places) -> Parts:
     ranked = stages.rank(X)
     pairs, there = _places(ranked.candidates, labels)
     inputs = ranked.inputs[pairs]
+    label = ranked.candidates.labels[pairs]
     said, *by_sources = stages.prior.parts(ranked.candidates, pairs)
     values = (ranked.candidates.retrieved[pairs], ranked.candidates.votes[pairs])
     sources = single_terms("prior", _SOURCES, np.column_stack(by_sources), np.column_stack(values))
     prior = Parts(said, (sources,))
-    margin = _margin(stages, ranked, ranked.candidates.labels[pairs]) + prior.times(OFFSET)
-    alone = stages.cooccurrence.alone(margin.total)
-
-    def of_margins(margins: Array) -> Array:
-        """Return what margins add to the scores of candidates that come with no other."""
-        own = stages.cooccurrence.alone(margins)
-        return final.term(0, margins) + final.term(4, own[:, 1]) + final.term(7, own[:, 4])
-
-    constant = final.intercept + final.term(2, inputs[:, 2]) - model.boundary_
-    constant += final.term(3, alone[:, 0]) + final.term(5, alone[:, 2])
-    parts = margin.through(of_margins) + prior.through(lambda log_odds: final.term(1, log_odds))
-    parts = parts.plus(constant) + _cooccurrence(stages, ranked, pairs, alone)
+    margin = _margin(stages, ranked, label) + prior.times(OFFSET)
+    before, own = inputs.copy(), inputs.copy()
+    before[:, 0] -= margin.change
+    before[:, 1] -= prior.change
+    before[:, 8:] = 0.0
+    for row in (before, own):
+        row[:, 3:8] = stages.cooccurrence.alone(row[:, 0])
+    slopes, change = final.mean_gradients(before, own), own - before
+    by_others = (slopes[:, 3:8] * change[:, 3:8]).sum(axis=1)  # inputs that follow the margin
+    moved = np.abs(change[:, 0]) > 0
+    by_margin = slopes[:, 0] + np.where(moved, by_others / np.where(moved, change[:, 0], 1.0), 0.0)
+    parts = _terms_alone(margin, by_margin) + _terms_alone(prior, slopes[:, 1])
+    direct = slopes[:, [9, 8]] * change[:, [9, 8]]
+    similar = _similar(stages, ranked, label)
+    parts = parts + Parts(
+        np.zeros(labels.size),
+        (
+            single_terms("prior", _SOURCES, direct, np.column_stack(values)),
+            Terms("feature", scale_rows(similar, slopes[:, 10])),
+        ),
+    )
+    parts = parts.plus(final.scores(before).astype(np.float64) - model.boundary_)
+    parts = parts + _cooccurrence(stages, ranked, pairs, own)
     if not there.all():
         # A label that is no candidate has nothing but its place behind the candidates.
         scores = label_scores(model, X)[np.arange(labels.size), labels]
@@ -91,13 +105,24 @@ def _margin(stages: Stages, ranked: Ranked, labels: Places) -> Parts:
     )
 
 
-def _cooccurrence(stages: Stages, ranked: Ranked, pairs: Places, alone: Array) -> Parts:
+def _terms_alone(parts: Parts, slopes: Array) -> Parts:
+    """Return the terms of a sum, times slopes, without its base."""
+    return replace(parts.times(slopes), base=np.zeros(parts.base.size))
+
+
+def _similar(stages: Stages, ranked: Ranked, labels: Places) -> scipy.sparse.csr_array:
+    """Return the products of features and the entries of the label's centroid."""
+    kept, place = np.unique(labels, return_inverse=True)
+    centroids = stages.centroids.columns[:, kept].T.toarray().astype(np.float64)
+    n_features = stages.centroids.columns.shape[0]
+    return products(scipy.sparse.csr_array(ranked.features[:, :n_features]), centroids, place)
+
+
+def _cooccurrence(stages: Stages, ranked: Ranked, pairs: Places, own: Array) -> Parts:
     """Return what the other candidates change, with the label that has the last word."""
     inputs, candidates = ranked.inputs[pairs], ranked.candidates
-    change = [
-        stages.final.term(k, inputs[:, k]) - stages.final.term(k, alone[:, k - 3])
-        for k in (3, 4, 5, 6, 7)
-    ]
+    slopes = stages.final.mean_gradients(own, inputs)
+    change = list((slopes[:, 3:8] * (inputs - own)[:, 3:8]).T)
     strongest = stages.cooccurrence.strongest_labels
     who = [strongest(candidates, ranked.margins, int(pair)) for pair in pairs]
     support, need = np.array(who, dtype=np.intp).reshape(-1, 2).T

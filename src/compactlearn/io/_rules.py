@@ -1,7 +1,8 @@
 """Rules of stored classes: their attributes, with values, types and shapes.
 
 `compactlearn.io._codec` explains the words. Letters: d features, q labels, k components, m codes,
-n rows. Of an estimator of scikit-learn a rule lists all attributes that a fit may give it.
+n rows, i inputs and u units of a network. Of an estimator of scikit-learn a rule lists all
+attributes that a fit may give it.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ OWN: dict[str, Rule] = {
         "prior": "CandidatePrior",
         "labels": "LabelReranking",
         "cooccurrence": "Cooccurrence",
+        "centroids": "Centroids",
         "final": "CooccurrenceReranking",
     },
     "CandidateGenerator": {
@@ -109,7 +111,13 @@ OWN: dict[str, Rule] = {
     },
     "LabelReranking": {"columns": "csr * q", "intercepts": "q", "C": "number"},
     "Cooccurrence": {"shares": "csr q q", "frequency": "q"},
-    "CooccurrenceReranking": {"corners": "tuple", "coefficients": "*", "intercept": "number"},
+    "Centroids": {"columns": "csr d q"},
+    "CooccurrenceReranking": {
+        "first": "i u",
+        "biases": "u",
+        "second": "u",
+        "intercept": "number",
+    },
     "Neighbours": {
         "columns": "csr d n",
         "labels": "csr n q",

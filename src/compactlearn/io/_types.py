@@ -50,6 +50,7 @@ _HOMES = {
     "compactlearn.shortlist._prior": "CandidatePrior",
     "compactlearn.shortlist._label_reranking": "LabelReranking",
     "compactlearn.shortlist._cooccurrence_reranking": "Cooccurrence CooccurrenceReranking",
+    "compactlearn.shortlist._centroids": "Centroids",
     "compactlearn.shortlist._neighbours": "Neighbours",
     "compactlearn.related": (
         "BooleanClassifier C2AEClassifier CCA CompressedSensingClassifier CSSP DeepCMLLClassifier "

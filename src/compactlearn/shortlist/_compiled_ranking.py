@@ -25,8 +25,8 @@ from compactlearn.shortlist._neighbours import Neighbours
 
 _KERNEL = "compactlearn.shortlist._ranking_kernel"
 _BLOCK_SCORES = 1 << 19  # two megabytes of the retriever's scores: read while in cache
-# What compiled code computes: products in the prior, inputs of the last stage, and their slopes.
-_PRODUCTS, _INPUTS, _SLOPES = 5, 8, 3
+# What compiled code computes: products in the prior, and inputs of the last stage.
+_PRODUCTS, _INPUTS = 5, 11
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
@@ -94,8 +94,7 @@ class CompiledRanking:
         n_features = stages.labels.columns.shape[0] - n_labels
         if not _fit_together(stages, n_features, n_labels):
             return None
-        final = stages.final.arrays()
-        kernel = kernels(_KERNEL) if final[0].size == _INPUTS else None
+        kernel = kernels(_KERNEL)
         if kernel is None:
             return None
         near = generator.neighbours
@@ -103,7 +102,8 @@ class CompiledRanking:
             columns, labels = (n_features, 0), (0, n_labels)
             near = Neighbours(_empty(columns), _empty(labels), 0)
         parts = (near, stages.prior, stages.labels, stages.cooccurrence)
-        arrays = (*(part.arrays() for part in parts), final)
+        parts = (*parts, stages.centroids, stages.final)
+        arrays = tuple(part.arrays() for part in parts)
         linear = LinearRetriever.of(generator, n_features, n_labels)
         return cls(kernel, generator, linear, arrays, n_features, n_labels)
 
@@ -193,7 +193,7 @@ def _fit_together(stages: Any, n_features: int, n_labels: int) -> bool:
     near, sizes = generator.neighbours, generator.sizes
     prior_corners = (prior.score_corners, prior.vote_corners, prior.own_corners)
     n_prior = sum(part.size for part in prior_corners)
-    n_final = sum(part.size - 1 for part in final.corners)
+    n_units = final.biases.size
     fits = [
         n_features > 0,
         0 < sizes.retrieved <= n_labels,
@@ -204,9 +204,11 @@ def _fit_together(stages: Any, n_features: int, n_labels: int) -> bool:
         stages.cooccurrence.frequency.shape == (n_labels,),
         prior.centres.shape == prior.scales.shape == prior.frequency.shape == (n_labels,),
         bool((prior.scales > 0).all()),
-        all(part.size > 1 for part in (*prior_corners, *final.corners)),
+        all(part.size > 1 for part in prior_corners),
         prior.coefficients.size == n_prior + _PRODUCTS,
-        final.coefficients.size == n_final + _SLOPES,
+        final.first.shape == (_INPUTS, n_units),
+        final.second.shape == (n_units,),
+        stages.centroids.columns.shape == (n_features, n_labels),
     ]
     if near is not None:
         n_rows = near.labels.shape[0]

@@ -11,6 +11,7 @@ overconfident margins: the weights of a rare label fit its few rows too well.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +19,13 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPClassifier
 
 from compactlearn.core._compiled import read_only
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._piecewise import corners_of, hats_of
+from compactlearn.shortlist._centroids import Centroids
 from compactlearn.shortlist._sparse import Places, kept_entries, values_at
 
 Array = NDArray[np.float64]
@@ -34,12 +36,11 @@ _NEEDED = 0.8  # one that comes at least so often is one that the other cannot d
 _LIKELY = 0.01  # labels of less probability support no other
 _SMALLEST = 1e-4  # probabilities have logarithms down to here
 _BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
-_PRESENT_CORNERS = (0.0, 1 / 6, 2 / 6, 3 / 6, 4 / 6, 5 / 6, 1.0)  # quantiles of present labels
-_ALL_CORNERS = (0.0, 0.5, 0.9, 0.97, 1.0)  # and of all candidates
-_ABSENT = 200_000  # absent candidates that are enough for some dozens of coefficients
-_C = 0.3
-_BY_CORNERS = (0, 1, 2, 3, 4, 5, 7)  # inputs that enter as piecewise linear functions
-_STRAIGHT = [0, 1, 6]  # inputs that enter as they are
+_NETWORKS, _UNITS = 2, 32  # of which the mean is used
+_EPOCHS, _RATE, _PENALTY = 20, 5e-3, 1.0
+_ABSENT = 30_000  # absent candidates that are enough for some hundreds of weights
+_EASIEST = 1e-3  # added to the probabilities by which they are drawn
+_PAIRS = 1 << 15  # scored at a time
 
 
 @dataclass(frozen=True)
@@ -169,10 +170,11 @@ class Cooccurrence:
 
 @dataclass(frozen=True)
 class CooccurrenceReranking:
-    """Final log-odds of a candidate as a function of its inputs."""
+    """Final log-odds of a candidate as a function of its inputs: a layer of rectified units."""
 
-    corners: tuple[Array, ...]  # of each input but any need, which is 0 or 1
-    coefficients: Array
+    first: Array  # (n_inputs, n_units)
+    biases: Array  # (n_units,)
+    second: Array  # (n_units,)
     intercept: float
 
     @classmethod
@@ -183,74 +185,102 @@ class CooccurrenceReranking:
         weights: Array,
         rng: np.random.RandomState,
     ) -> CooccurrenceReranking:
-        """Fit to inputs of rows that all earlier stages had not seen."""
-        corners = tuple(_corners(inputs[:, k], present) for k in _BY_CORNERS)
-        blank = cls(corners, np.zeros(0), 0.0)
-        pairs, absent = np.arange(present.size), np.flatnonzero(~present)
-        if absent.size > _ABSENT:
-            chosen = rng.choice(absent, _ABSENT, replace=False)
-            pairs = np.sort(np.concatenate([np.flatnonzero(present), chosen]))
-            weights = np.where(present, weights, weights * (absent.size / _ABSENT))
-        y = present[pairs]
-        if not y.any() or y.all():
-            return cls(corners, np.eye(blank.columns(inputs[:0]).shape[1])[0], 0.0)
-        model = LogisticRegression(C=_C, solver="newton-cholesky")
-        model.fit(blank.columns(inputs[pairs]), y, sample_weight=weights[pairs])
-        return cls(corners, np.array(model.coef_[0]), float(model.intercept_[0]))
-
-    def columns(self, inputs: Array) -> Array:
-        """Return the columns of the regression; margin and prior count beyond the last corners."""
-        parts = [
-            hats_of(inputs[:, k], corners)[:, 1:]
-            for k, corners in zip(_BY_CORNERS, self.corners, strict=True)
-        ]
-        return np.column_stack([inputs[:, _STRAIGHT], *parts])
+        """Fit to inputs of rows that all earlier stages had not seen; the mean of some networks."""
+        if present.all() or not present.any():
+            margin = np.eye(inputs.shape[1])[:, :1]
+            return cls(np.hstack([margin, -margin]), np.zeros(2), np.array([1.0, -1.0]), 0.0)
+        parts = [_network(inputs, present, weights, rng) for _ in range(_NETWORKS)]
+        first, biases, second, intercepts = zip(*parts, strict=True)
+        return cls(
+            np.hstack(first),
+            np.concatenate(biases),
+            np.concatenate(second) / _NETWORKS,
+            float(np.mean(intercepts)),
+        )
 
     def scores(self, inputs: Array) -> NDArray[np.float32]:
-        """Return the log-odds of every candidate: ``columns @ coefficients + intercept``."""
-        straight, heights = self._heights
-        total = inputs[:, _STRAIGHT] @ straight + self.intercept
-        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=True):
-            total += np.interp(inputs[:, k], corners, np.append(0.0, height))
-        return total.astype(np.float32)
+        """Return the log-odds of every candidate."""
+        found = np.empty(inputs.shape[0], dtype=np.float32)
+        for start in range(0, found.size, _PAIRS):
+            pairs = slice(start, start + _PAIRS)
+            units = np.maximum(inputs[pairs] @ self.first + self.biases, 0.0)
+            found[pairs] = units @ self.second + self.intercept
+        return found
 
-    def term(self, k: int, values: Array) -> Array:
-        """Return what values of input ``k`` add to the score, without the intercept."""
-        straight, heights = self._heights
-        if k == _STRAIGHT[-1]:
-            return straight[2] * values
-        place = _BY_CORNERS.index(k)
-        found = np.interp(values, self.corners[place], np.append(0.0, heights[place]))
-        return found + straight[k] * values if k < 2 else found
+    def mean_gradients(self, before: Array, after: Array) -> Array:
+        """Return the mean gradient of the scores on the straight line between two inputs.
+
+        Times ``after - before`` it has the change of the scores as its sum: Aumann and Shapley's
+        shares, which are exact here, as a unit is linear on either side of 0.
+        """
+        start, change = before @ self.first + self.biases, (after - before) @ self.first
+        rise = np.maximum(start + change, 0.0) - np.maximum(start, 0.0)
+        still = np.abs(change) <= 1e-12 * (1.0 + np.abs(start))
+        slopes = np.where(still, start > 0, rise / np.where(still, 1.0, change))
+        return (slopes * self.second) @ self.first.T
 
     def arrays(self) -> tuple[Any, ...]:
-        """Return what compiled code reads: of each input its slope, and its corners and heights."""
-        straight, heights = self._heights
-        n_inputs = len({*_STRAIGHT, *_BY_CORNERS})
-        slopes, functions = np.zeros(n_inputs), [np.zeros((2, 0))] * n_inputs
-        slopes[_STRAIGHT] = straight
-        for k, corners, height in zip(_BY_CORNERS, self.corners, heights, strict=True):
-            functions[k] = np.stack([corners, np.append(0.0, height)])
-        starts = np.cumsum([0, *(part.shape[1] for part in functions)])
-        corners, heights = np.concatenate(functions, axis=1)
+        """Return what compiled code reads: the weights of each unit in a row of their own."""
         return (
-            read_only(slopes, np.float64),
-            read_only(starts, np.int64),
-            read_only(corners, np.float64),
-            read_only(heights, np.float64),
+            read_only(self.first.T, np.float64),
+            read_only(self.biases, np.float64),
+            read_only(self.second, np.float64),
             float(self.intercept),
         )
 
-    @property
-    def _heights(self) -> tuple[Array, list[Array]]:
-        """Slopes of margin, prior and any need; heights at the corners of the other inputs."""
-        ends = 3 + np.cumsum([0, *(corners.size - 1 for corners in self.corners)])
-        straight, *heights = np.split(self.coefficients, ends[:-1])
-        return straight, heights
+
+def all_inputs(
+    cooccurrence: Cooccurrence,
+    centroids: Centroids,
+    rows: scipy.sparse.csr_array,
+    candidates: Candidates,
+    margins: Floats,
+    log_odds: Floats,
+) -> Array:
+    """Return the inputs of the last stage.
+
+    After those of :meth:`Cooccurrence.inputs` come the votes, whether the retriever names the
+    label, and the similarity to its centroid.
+    """
+    named = ~np.isnan(candidates.retrieved)
+    similar = centroids.similarities(rows, candidates)
+    others = cooccurrence.inputs(candidates, margins, log_odds)
+    return np.column_stack([others, candidates.votes, named, similar])
 
 
-def _corners(values: Array, present: NDArray[np.bool_]) -> Array:
-    return corners_of(values, _ALL_CORNERS, values[present], _PRESENT_CORNERS)
+def _network(
+    inputs: Array, present: NDArray[np.bool_], weights: Array, rng: np.random.RandomState
+) -> tuple[Array, Array, Array, float]:
+    """Return weights and biases of both layers of one network.
+
+    Of the absent candidates those are drawn that are hard to tell from present ones; each counts as
+    often as there are others like it.
+    """
+    hard = np.maximum(expit(inputs[:, 0]), 0.5 * expit(inputs[:, 1])) + _EASIEST
+    share = np.minimum(1.0, _ABSENT * hard / hard[~present].sum())
+    share[present] = 1.0
+    pairs = np.flatnonzero(rng.random_sample(present.size) < share)
+    counts = (weights[pairs] / share[pairs]).astype(np.float32)
+    used = inputs[pairs]
+    means, scales = used.mean(axis=0), used.std(axis=0)
+    scales = np.where(scales > 1e-6 * (1.0 + np.abs(means)), scales, 1.0)
+    batch = int(np.clip(pairs.size // 100, 1, 512))
+    model = MLPClassifier(
+        (_UNITS,),
+        alpha=_PENALTY * batch / pairs.size,  # of which batch.size / 2 is the penalty of a batch
+        batch_size=batch,
+        learning_rate_init=_RATE,
+        max_iter=_EPOCHS,
+        n_iter_no_change=_EPOCHS,
+        random_state=int(rng.randint(2**31 - 1)),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is fixed
+        model.fit(((used - means) / scales).astype(np.float32), present[pairs], counts)
+    weights_of, biases_of = model.coefs_, model.intercepts_
+    first = weights_of[0].astype(np.float64) / scales[:, None]
+    biases = biases_of[0].astype(np.float64) - means @ first
+    return first, biases, weights_of[1][:, 0].astype(np.float64), float(biases_of[1][0])
 
 
 def _strongest(p: Array, starts: Places) -> Array:

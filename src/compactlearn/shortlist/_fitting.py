@@ -16,7 +16,12 @@ from compactlearn.decoding._thresholds import tune
 from compactlearn.linalg._many_logistic import ShareOut, Weights
 from compactlearn.linalg._unseen_features import drop_confined_features, drop_unseen_features
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._centroids import Centroids
+from compactlearn.shortlist._cooccurrence_reranking import (
+    Cooccurrence,
+    CooccurrenceReranking,
+    all_inputs,
+)
 from compactlearn.shortlist._generation import GeneratorSettings, sparse_rows
 from compactlearn.shortlist._label_reranking import (
     LabelProblems,
@@ -64,6 +69,7 @@ class FoldFit:
     prior: CandidatePrior
     problems: LabelProblems
     cooccurrence: Cooccurrence
+    centroids: Centroids
     retriever: Any  # of the rows outside the fold
 
     @classmethod
@@ -98,7 +104,8 @@ class FoldFit:
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out
         )
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
-        return cls(inside, present, known, prior, regressions, cooccurrence, retriever)
+        centroids = Centroids.of(rows[outside], learning.Y, learning.weights)
+        return cls(inside, present, known, prior, regressions, cooccurrence, centroids, retriever)
 
     def held_out(self, weights: Weights, C: float) -> HeldOutPairs:
         """Return the inputs of the last stage for rows of the fold, by weights of other rows."""
@@ -107,7 +114,9 @@ class FoldFit:
         own, log_odds = given.candidates.of_rows(rows), given.log_odds[pairs]
         features = with_likely_labels(given.rows[rows], own, log_odds, C)
         margins = LabelReranking.of(weights, C).margins(features, own, log_odds)
-        inputs = self.cooccurrence.inputs(own, margins, log_odds)
+        inputs = all_inputs(
+            self.cooccurrence, self.centroids, given.rows[rows], own, margins, log_odds
+        )
         known, present = self.known[pairs], self.present[pairs]
         counted = np.ones(own.labels.size)
         if given.weights is not None:
@@ -176,6 +185,7 @@ def fit_stages(
         first.prior,
         LabelReranking.of(weights, C, smallest_weight),
         Cooccurrence.of(data.Y, data.weights, data.unknown),
+        Centroids.of(rows, data.Y, data.weights),
         CooccurrenceReranking.learn(new.inputs, new.present, new.weights, rng),
     )
     return stages, new

@@ -19,15 +19,15 @@ from scipy.special import expit, logit
 from compactlearn.core._compiled import read_only
 from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._sparse import kept_entries, kept_starts, side_by_side
+from compactlearn.shortlist._sparse import kept_entries, kept_starts, products_at, side_by_side
 
 Rows = NDArray[np.integer[Any]]
 
 OFFSET = 0.5  # of the prior log-odds
-_BLOCK_SCORES = 1 << 22  # 16 MB of scores at a time
 _LIKELY = 0.05  # labels of at least this probability are features
 _LABEL_C = 1.0  # the weight of the loss against the penalty of likely labels' weights
 _CS = (0.25, 1.0, 4.0, 16.0)
+_NEARLY = 1.01  # times the smallest loss: as good, as far as some of the labels tell
 _JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
 _THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
@@ -89,19 +89,8 @@ class LabelReranking:
 
         X is the result of :func:`with_likely_labels`.
         """
-        found = np.empty(candidates.labels.size, dtype=np.float32)
-        step = max(1, _BLOCK_SCORES // max(1, candidates.n_labels))
-        kind = np.result_type(X.dtype, self.columns.dtype)
-        dense = np.empty((min(step, candidates.n_rows), candidates.n_labels), dtype=kind)
-        for first in range(0, candidates.n_rows, step):
-            rows = slice(first, first + step)
-            starts = candidates.starts[rows.start : rows.stop + 1]
-            pairs = slice(starts[0], starts[-1])
-            labels = candidates.labels[pairs]
-            row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-            part = X if step >= candidates.n_rows else X[rows]
-            product = (part @ self.columns).toarray(out=dense[: starts.size - 1])
-            found[pairs] = product[row, labels] + self.intercepts[labels]
+        found = products_at(X, self.columns, candidates.starts, candidates.labels)
+        found += self.intercepts[candidates.labels]
         return found + np.float32(OFFSET) * log_odds
 
     def arrays(self) -> tuple[Any, ...]:
@@ -160,10 +149,11 @@ class LabelProblems:
         return start.replaced(chosen, found)
 
     def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
-        """Return the penalty under which the other rows explain the rows of a fold best.
+        """Return the smallest penalty under which other rows explain the rows of a fold well.
 
         Some of the labels decide. Penalties are tried from the largest on, until one explains less
-        than the last, and then the two on either side of the best.
+        than the last, and then the two on either side of the best. Of those that are nearly as good
+        as the best the smallest is selected: the last stage corrects margins that are too large.
         """
         problems = self.problems.chosen(self._some_labels(rng))
         learnt, judged = problems.among(~inside), problems.among(inside)
@@ -182,7 +172,7 @@ class LabelProblems:
                 break
         best = min(found, key=found.__getitem__)
         found |= {C: loss(C) for C in (best / 2, best * 2)}
-        return min(found, key=found.__getitem__)
+        return max(C for C in found if found[C] <= _NEARLY * min(found.values()))
 
     def _features(self, C: float) -> scipy.sparse.csr_array:
         return with_likely_labels(self.rows, self.candidates, self.log_odds, C)

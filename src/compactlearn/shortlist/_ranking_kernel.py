@@ -95,7 +95,7 @@ def rank(starts, features, values, named, scores, stages, memory, found):
     ``named`` and ``scores`` are from the retriever. ``stages`` has the arrays of all other stages,
     ``found`` is for row starts, labels, retriever's scores, votes and final scores.
     """
-    training, prior, labels, cooccurrence, final = stages
+    training, prior, labels, cooccurrence, centroids, final = stages
     _, _, _, places, _, log_odds, _, _, inputs = memory
     found_starts, found_labels, found_retrieved, found_votes, found_scores = found
     end = 0
@@ -110,6 +110,7 @@ def rank(starts, features, values, named, scores, stages, memory, found):
         prior_of(candidates, retrieved, votes, prior, log_odds)
         margins_of(own, x, candidates, labels, memory)
         inputs_of(candidates, cooccurrence, memory)
+        own_inputs_of(own, x, candidates, retrieved, votes, centroids, memory)
         scores_of(inputs[:n], final, found_scores[end:])
         for j in range(n):
             places[candidates[j]] = -1
@@ -257,14 +258,30 @@ def odds_of(p, smallest):
 
 
 @jit
+def own_inputs_of(features, values, candidates, retrieved, votes, centroids, memory):
+    """Write the last inputs: votes, whether the retriever names a label, and its centroid."""
+    starts, labels, entries = centroids
+    similar, inputs = memory[4], memory[8]
+    for j in range(candidates.size):
+        similar[candidates[j]] = 0
+    for e in range(features.size):
+        first, last = starts[features[e]], starts[features[e] + 1]
+        add(values[e], labels[first:last], entries[first:last], similar)
+    for j in range(candidates.size):
+        inputs[j, 8] = votes[j]
+        inputs[j, 9] = 0.0 if np.isnan(retrieved[j]) else 1.0
+        inputs[j, 10] = similar[candidates[j]]
+
+
+@jit
 def scores_of(inputs, final, found):
-    """Write the sums of slopes and piecewise linear functions of the inputs."""
-    slopes, starts, corners, heights, intercept = final
+    """Write the sums of rectified units of the inputs."""
+    first, biases, second, intercept = final
     for j in range(inputs.shape[0]):
         total = intercept
-        for k in range(slopes.size):
-            total += slopes[k] * inputs[j, k]
-            if starts[k + 1] > starts[k]:
-                own = slice(starts[k], starts[k + 1])
-                total += height_at(inputs[j, k], corners[own], heights[own])[0]
+        for u in range(biases.size):
+            unit = biases[u]
+            for k in range(inputs.shape[1]):
+                unit += inputs[j, k] * first[u, k]
+            total += second[u] * max(unit, 0.0)
         found[j] = total

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Places = NDArray[np.integer[Any]]
 
+_BLOCK = 1 << 22  # entries of a dense product at a time: 16 MB
+
 
 def kept_starts(starts: Places, kept: NDArray[np.bool_]) -> Places:
     """Return where rows start after entries that are not kept have been dropped."""
@@ -76,3 +78,27 @@ def values_at(values: Any, places: scipy.sparse.csr_array) -> NDArray[np.float64
     both = scipy.sparse.csr_array(ones + ones.multiply(values))
     both.sort_indices()  # a product's rows are in no order, and sums of such are in none
     return np.asarray(both.data) - 1.0
+
+
+def products_at(
+    rows: scipy.sparse.csr_array, columns: scipy.sparse.csr_array, starts: Places, labels: Places
+) -> NDArray[np.float32]:
+    """Return entries of ``rows @ columns``: in row i those of ``labels[starts[i]:starts[i + 1]]``.
+
+    >>> one = scipy.sparse.csr_array([[1.0, 2.0], [3.0, 4.0]])
+    >>> products_at(one, one, np.array([0, 2, 3]), np.array([0, 1, 1]))
+    array([ 7., 10., 22.], dtype=float32)
+    """
+    n_rows, n_labels = rows.shape[0], columns.shape[1]
+    found = np.empty(labels.size, dtype=np.float32)
+    step = max(1, _BLOCK // max(1, n_labels))
+    kind = np.result_type(rows.dtype, columns.dtype)
+    dense = np.empty((min(step, n_rows), n_labels), dtype=kind)
+    for first in range(0, n_rows, step):
+        own = starts[first : first + step + 1]
+        pairs = slice(own[0], own[-1])
+        row = np.repeat(np.arange(own.size - 1), np.diff(own))
+        part = rows if step >= n_rows else rows[first : first + step]
+        product = (part @ columns).toarray(out=dense[: own.size - 1])
+        found[pairs] = product[row, labels[pairs]]
+    return found

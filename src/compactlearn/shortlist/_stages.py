@@ -14,8 +14,13 @@ from numpy.typing import NDArray
 from compactlearn.compact._any_classifier import n_parameters_of
 from compactlearn.metrics._checks import row_blocks
 from compactlearn.shortlist._candidates import Candidates, with_base_candidates
+from compactlearn.shortlist._centroids import Centroids
 from compactlearn.shortlist._compiled_ranking import CompiledRanking
-from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._cooccurrence_reranking import (
+    Cooccurrence,
+    CooccurrenceReranking,
+    all_inputs,
+)
 from compactlearn.shortlist._generation import CandidateGenerator, sparse_rows
 from compactlearn.shortlist._label_reranking import LabelReranking, with_likely_labels
 from compactlearn.shortlist._prior import CandidatePrior
@@ -49,6 +54,7 @@ class Stages:
     prior: CandidatePrior
     labels: LabelReranking
     cooccurrence: Cooccurrence
+    centroids: Centroids
     final: CooccurrenceReranking
 
     @property
@@ -66,7 +72,7 @@ class Stages:
         log_odds = self.prior.log_odds(candidates)
         features = with_likely_labels(rows, candidates, log_odds, self.labels.C)
         margins = self.labels.margins(features, candidates, log_odds)
-        inputs = self.cooccurrence.inputs(candidates, margins, log_odds)
+        inputs = all_inputs(self.cooccurrence, self.centroids, rows, candidates, margins, log_odds)
         scores = self.final.scores(inputs)
         return Ranked(candidates, log_odds, features, margins, inputs, scores)
 
@@ -129,6 +135,7 @@ class Stages:
     def n_parameters(self) -> int:
         """Number of parameters that predicting needs, training rows that vote included."""
         total = self.labels.columns.nnz + self.labels.intercepts.size + self.n_labels
+        total += self.centroids.columns.nnz
         if self.generator.retriever is not None:
             total += n_parameters_of(self.generator.retriever)
         near = self.generator.neighbours
