@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.auto._blend import Blend
 from compactlearn.auto._budgets import SizeBudget, TimeBudget
 from compactlearn.auto._candidates import candidates, counted
-from compactlearn.auto._choice import best_choice
+from compactlearn.auto._choice import best_choice, too_large
 from compactlearn.auto._leaderboard import (
     checked_references,
     draw_frontier,
@@ -312,9 +312,11 @@ compression_, n_features_in_, feature_names_in_
             fold,
             self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring),
             self.threshold if isinstance(self.threshold, str) else "f1",
-            int(rng.randint(2**31 - 1)),
+            seed := int(rng.randint(2**31 - 1)),
             self.n_jobs,
             folds_given=folds_given or groups is not None,
+            random_state=self.random_state if Integer().accepts(self.random_state) else seed,
+            verbose=self.verbose,
         )
 
     def _search(
@@ -330,7 +332,7 @@ compression_, n_features_in_, feature_names_in_
             search = run_candidates(
                 source,
                 time_budget,
-                accepts=lambda one: size is None or size.accepts(one.model, one.numbers),
+                too_large=lambda one, tried: too_large(one, tried, size),
                 say=steps.say,
                 done=steps.done,
             )
