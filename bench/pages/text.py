@@ -89,6 +89,30 @@ def text_whole(record: Record) -> Parts:
 
 
 @table
+def text_search(record: Record) -> Parts:
+    """The automatic search compared with a shortlist on sparse sets."""
+    yield [
+        "data", "rows", "labels", "P@1", "P@1, search", "nDCG@5", "nDCG@5, search",
+        "fit, processors", "search, processors", "ratio", "model", "model of the search", "peak",
+        "peak of the search", "limit",
+    ]  # fmt: skip
+    for row in record["measurements"]:
+        both = row["shortlist"], row["search"]
+        yield [
+            row["data"],
+            *formatted(row, "rows", "labels", form=","),
+            *(f"{one['precision'][0]:.3f}" for one in both),
+            *(f"{one['ndcg_at_5']:.3f}" for one in both),
+            *(time for one in both for time in times(one, "processor_s")),
+            f"{row['ratio']:.2f}",
+            *(f"{one['bytes'] / 1e6:,.1f} MB" for one in both),
+            *(f"{one['peak_mib']:,.0f} MiB" for one in both),
+            f"{both[0]['limit_mib']:,.0f} MiB",
+        ]
+    yield f"{class_of(record)} The machine was busy with other work as well."
+
+
+@table
 def text_budgets(record: Record) -> Parts:
     """The automatic search on texts at size: seconds, size and precision, and its budgets."""
     yield ["", "P@1", "P@3", "P@5", "fit", "fit, processors", "model"]

@@ -148,15 +148,21 @@ def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
     return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
 
 
+def decoder_seconds(problem: Problem, codes: int) -> float:
+    """Estimate the seconds of a logistic decoder of this number of codes."""
+    return 6e-9 * problem.n_rows * codes * problem.n_labels
+
+
 def linear_seconds(problem: Problem) -> float:
     """Estimate the seconds of a linear or compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
-    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
-    seconds = 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+    seconds = 0.4 + decoder_seconds(problem, codes)
     if projects(problem):  # a projection is learnt anew for each fold and each setting
-        seconds += 80.0 * codes_seconds(problem, codes, problem.n_rows)
-    return seconds
+        return seconds + 40.0 * codes_seconds(problem, codes, problem.n_rows)
+    side = min(problem.n_rows, problem.n_features)
+    each = 1e-6 if scipy.sparse.issparse(problem.X) else 2e-7
+    return seconds + each * stored * math.sqrt(codes) + 1.2e-8 * side**2 * problem.n_labels
 
 
 def linear_search_seconds(problem: Problem) -> float:
@@ -241,12 +247,11 @@ def _run_kernel(problem: Problem, findings: Findings) -> Trial:
 
 
 def _kernel_seconds(problem: Problem) -> float:
-    n = min(problem.n_rows, EXACT_ROWS)
-    codes = min(problem.n_labels, MOST_CODES)
-    columns = n if problem.n_rows <= EXACT_ROWS else LANDMARKS
-    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
-    refits = 1e-9 * columns**3 + 1e-9 * problem.n_rows * columns**2
-    return 1.0 + refits + min(decoder, 120.0)
+    n, part = problem.n_rows, min(1_500, max(500, problem.n_rows // 4))
+    columns = n if n <= EXACT_ROWS else LANDMARKS
+    search = 0.3 + 1.2e-9 * part**3 + 6e-9 * part**2 * problem.n_labels
+    refits = 4e-10 * (columns**3 + n * columns**2)
+    return search + refits + decoder_seconds(problem, min(problem.n_labels, MOST_CODES))
 
 
 # ---- trees ---------------------------------------------------------------------------------------

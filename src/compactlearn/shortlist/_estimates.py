@@ -12,18 +12,35 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.core import _memory as memory
 from compactlearn.core._compiled import compiles
-from compactlearn.core._memory import require_memory
 from compactlearn.core._progress import announce
+from compactlearn.linalg import _routes as routes
 from compactlearn.shortlist._generation import usual_candidates, usual_codes
 
 Array = NDArray[np.float64]
 
 # Seconds of one core for each unit of ``Shape.work``, where Numba is installed and where it is not.
-COMPILED_SECONDS = (0, 0, 7.4e-10, 0, 1.7e-10, 8.58e-09, 0, 0, 2.17e-09, 1.49e-06, 9.12e-10, 6.89e-05, 4.66e-07)
+COMPILED_SECONDS = (
+    0.924,
+    4.72e-09,
+    8.65e-11,
+    9.76e-13,
+    2.78e-10,
+    1.61e-07,
+    1.17e-09,
+    4.86e-09,
+    0,
+    0,
+    1.85e-08,
+    0,
+    3.87e-09,
+    8.56e-05,
+    6.38e-07,
+)
 PLAIN_SECONDS = COMPILED_SECONDS
 # Bytes for each unit of ``Shape.arrays``.
-BYTES = (6.31e+07, 1.35e+08, 75.6, 0, 603, 1.01e+03, 0, 0.0139)
+BYTES = (0, 1.22e08, 32.4, 23.7, 1.13e03, 723, 0, 1.36)
 
 # Sizes from which stages work differently.
 _COMPRESSED_PAIRS = 4_000_000  # pairs of a row and a label: the retriever compresses
@@ -38,7 +55,7 @@ _LIKELY = 3.0  # likely labels of a row for each label that it has
 def announce_fit(X: Any, Y: Any, n_candidates: int, verbose: int) -> None:
     """Announce a long or large fit; raise MemoryError if it needs more memory than is free."""
     shape = Shape.of(X, Y, n_candidates)
-    require_memory(
+    memory.require_memory(
         int(shape.n_bytes),
         what="A fit of ShortlistClassifier to these rows",
         remedy="Pass fewer rows, a smaller n_candidates, or a larger min_label_count.",
@@ -84,7 +101,7 @@ class Shape:
         """Multiplications, pairs and rows of the steps of a fit."""
         n_rows, folds, last = self.n_rows, self._folds, int(self.n_rows < _ROWS_OF_ONE_FIT)
         fits, codes = 3 * folds + last, usual_codes(n_rows, self.n_labels)
-        compressed = self.n_rows * self.n_labels > _COMPRESSED_PAIRS
+        route = self._route
         sizes = n_rows + self.n_features + self.n_labels
         side = min(n_rows, self.n_features)
         solved = (folds + last) * self._entries
@@ -93,10 +110,12 @@ class Shape:
         return np.array(
             [
                 1,
-                (2 * folds + last) * self.stored * codes if compressed else 0,
-                fits * sizes * codes**2 if compressed else 0,
-                0 if compressed else fits * side**3,
-                0 if compressed else fits * side**2 * self.n_labels,
+                (2 * folds + last) * self.stored * codes if route == "codes" else 0,
+                fits * sizes * codes**2 if route == "codes" else 0,
+                fits * side**3 if route == "factorised" else 0,
+                fits * side**2 * self.n_labels if route == "factorised" else 0,
+                fits * self.stored * self.n_labels if route == "products" else 0,
+                fits * self.n_features * self.n_labels if route == "products" else 0,
                 folds * n_rows * self.n_labels,
                 folds * self._pairs,
                 0 if large else solved,
@@ -113,14 +132,13 @@ class Shape:
     def arrays(self) -> Array:
         """Lengths of the largest arrays of a fit.
 
-        A retriever that does not compress has matrices of its own; these are gone when prior and
-        co-occurrence re-ranking are learnt.
+        The matrices of a retriever that does not compress are gone when prior and co-occurrence
+        re-ranking are learnt.
         """
         prior, final = min(self._pairs, _PRIOR_PAIRS), min(self._held_out, _FINAL_PAIRS)
-        sizes = self.n_rows + self.n_features + self.n_labels
-        compressed = self.n_rows * self.n_labels > _COMPRESSED_PAIRS
-        square = min(self.n_rows, self.n_features) ** 2
-        ridge = 0 if compressed else 8 * (2 * square + 4 * self.n_features * self.n_labels)
+        sizes, route = self.n_rows + self.n_features + self.n_labels, self._route
+        square = min(self.n_rows, self.n_features) ** 2 if route == "factorised" else 0
+        ridge = 0 if route == "codes" else square + 2 * self.n_features * self.n_labels
         return np.array(
             [
                 1,
@@ -129,11 +147,21 @@ class Shape:
                 self._pairs,
                 prior,
                 final,
-                sizes * usual_codes(self.n_rows, self.n_labels) if compressed else 0,
-                max(0, ridge - 600 * prior - 1000 * final),
+                sizes * usual_codes(self.n_rows, self.n_labels) if route == "codes" else 0,
+                max(0, 20 * ridge - 600 * prior - 1000 * final),
             ],
             dtype=np.float64,
         )
+
+    @property
+    def _route(self) -> str:
+        """How the retriever is solved."""
+        n_rows, n_labels = self.n_rows, self.n_labels
+        if n_rows * n_labels > _COMPRESSED_PAIRS:
+            return "codes"
+        sizes = self.n_features, n_labels, self.stored, self.present
+        blocks = routes.Shape(n_rows, *sizes, left_sparse=True)
+        return "products" if routes.ridge_by_products(blocks, n_labels) else "factorised"
 
     @property
     def _folds(self) -> int:
