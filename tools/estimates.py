@@ -36,7 +36,7 @@ from compactlearn.auto import _candidates as portfolio
 from compactlearn.core._deadline import TimeUp, limited
 from compactlearn.core._weight import bytes_in
 from compactlearn.metrics import precision_at_k
-from compactlearn.shortlist._estimates import Shape
+from compactlearn.shortlist._estimates import FitSizes
 from compactlearn_bench.harness.host import forget_peak, peak_bytes, resident_bytes
 from compactlearn_bench.measure import RESULTS, write
 
@@ -150,7 +150,7 @@ def child(folder: Path, kind: str) -> None:
     search = AutoCompactClassifier(n_jobs=1, random_state=SEED)
     problem = search._read(X, Y, None, None, None, None)[1]
     findings = portfolio.Findings(problem)
-    row: dict[str, Any] = {"shape": asdict(Shape.of(X, Y))}
+    row: dict[str, Any] = {"shape": asdict(FitSizes.of(X, Y))}
     row["csr_bytes"] = sum(
         part.nbytes for one in (X, Y) for part in (one.data, one.indices, one.indptr)
     )
@@ -223,7 +223,7 @@ def memory(row: dict[str, Any]) -> int:
 
 def terms(row: dict[str, Any], key: str) -> Any:
     """Return the sizes that a coefficient is for."""
-    return getattr(Shape(**row["shape"]), key)
+    return getattr(FitSizes(**row["shape"]), key)
 
 
 def coefficients(sizes: Any, measured: Any) -> Any:

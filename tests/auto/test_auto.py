@@ -282,15 +282,6 @@ def test_any_classifier_by_folds():
         assert tried.by_fold[k] == pytest.approx(average_precision(problem.Y[test], scores))
 
 
-def test_folds_that_judged_others_judge_first(monkeypatch):
-    monkeypatch.setattr("compactlearn.auto._trials.ENOUGH_ROWS", 1)
-    data = load("emotions")
-    problem = problem_of(data.X[:150], data.Y[:150])
-    model = CMLLClassifier(alpha=5.0, threshold=0.5)
-    assert set(problem.fold[try_by_folds(problem, "one", model).rows]) == {0}
-    assert set(problem.fold[try_by_folds(problem, "one", model, first=[3]).rows]) == {3}
-
-
 def literal(columns, Y, weights):
     Z = np.column_stack([column.ravel() for column in columns]).astype(np.float64)
     t, w = Y.ravel(), np.repeat(weights, Y.shape[1])

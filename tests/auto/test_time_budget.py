@@ -318,7 +318,7 @@ def test_sparse_texts_at_size_begin_cheap_and_continue_with_the_shortlist(
 
 
 def assert_follows(full):
-    """What follows has to be worth its seconds, by estimates, and is stopped after three fits."""
+    """Assert that later models are limited by estimates, and stopped before three fits."""
     first, *others = full
     assert 1.0 < first.bounds < 3.0
     assert first.worth == np.inf

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from compactlearn import ShortlistClassifier
 from compactlearn.core import _memory as memory
 from compactlearn.shortlist import _estimates as estimates
-from compactlearn.shortlist._estimates import Shape
+from compactlearn.shortlist._estimates import FitSizes
 
 RECORD = Path(__file__).parents[2] / "bench" / "results" / "estimates.json"
 MEASURED = json.loads(RECORD.read_text("utf-8"))["measurements"]
@@ -29,7 +29,7 @@ def test_estimates_of_shapes_that_were_not_fitted(what, most):
     ]
     assert len(checked) >= 10
     for row in checked:
-        shape = Shape(**row["shape"])
+        shape = FitSizes(**row["shape"])
         sizes = shape.arrays if what == "BYTES" else shape.work
         ratio = float(sizes @ getattr(estimates, what)) / row["measured"]
         assert ratio == pytest.approx(row["ratio"], rel=0.05)
@@ -38,26 +38,26 @@ def test_estimates_of_shapes_that_were_not_fitted(what, most):
 
 def test_sizes_of_sparse_and_of_dense_rows():
     full = sp.csr_array(np.ones((60, 30)))
-    assert Shape.of(full, Y) == Shape.of(full.toarray(), Y)
-    assert Shape.of(full, Y).squares == 30 * 60**2
-    assert Shape.of(X, Y).stored == X.nnz
-    assert Shape.of(X, Y).n_candidates == 8
-    more = Shape.of(sp.vstack([X] * 50, format="csr"), sp.vstack([Y] * 50, format="csr"))
-    assert more.seconds > Shape.of(X, Y).seconds > 0
-    assert more.n_bytes > Shape.of(X, Y).n_bytes > 0
+    assert FitSizes.of(full, Y) == FitSizes.of(full.toarray(), Y)
+    assert FitSizes.of(full, Y).squares == 30 * 60**2
+    assert FitSizes.of(X, Y).stored == X.nnz
+    assert FitSizes.of(X, Y).n_candidates == 8
+    more = FitSizes.of(sp.vstack([X] * 50, format="csr"), sp.vstack([Y] * 50, format="csr"))
+    assert more.seconds > FitSizes.of(X, Y).seconds > 0
+    assert more.n_bytes > FitSizes.of(X, Y).n_bytes > 0
 
 
 @pytest.mark.parametrize("verbose", [0, 1])
 def test_a_large_fit_is_announced(monkeypatch, capsys, verbose):
-    monkeypatch.setattr(Shape, "seconds", 200.0)
-    monkeypatch.setattr(Shape, "n_bytes", 3 * 2**29)
+    monkeypatch.setattr(FitSizes, "seconds", 200.0)
+    monkeypatch.setattr(FitSizes, "n_bytes", 3 * 2**29)
     ShortlistClassifier(random_state=0, verbose=verbose).fit(X, Y)
     said = "ShortlistClassifier: the fit will take about 3 minutes and 1.5 GiB of memory.\n"
     assert capsys.readouterr().err == said * verbose
 
 
 def test_a_fit_that_does_not_fit_into_memory(monkeypatch):
-    monkeypatch.setattr(Shape, "n_bytes", 3 * 2**29)
+    monkeypatch.setattr(FitSizes, "n_bytes", 3 * 2**29)
     monkeypatch.setattr(memory, "available_bytes", lambda: 2**30)
     said = (
         "A fit of ShortlistClassifier to these rows needs about 1.5 GiB of memory, but only "

@@ -100,7 +100,7 @@ class TimeBudget:
         return max(0.0, self.left) if bounded else None
 
     def bound(self, seconds: float) -> None:
-        """Without a given budget, stop models once the search has taken so long."""
+        """Without a given budget, stop models after so many seconds of the search."""
         self.most = min(self.most, seconds)
 
     @property

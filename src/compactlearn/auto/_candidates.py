@@ -51,7 +51,7 @@ from compactlearn.embeddings._components import component_count, default_label_s
 from compactlearn.embeddings._original import Original
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._classifier import ShortlistClassifier
-from compactlearn.shortlist._estimates import Shape
+from compactlearn.shortlist._estimates import FitSizes
 from compactlearn.shortlist._generation import usual_codes
 
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
@@ -148,16 +148,16 @@ def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
     return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
 
 
-def decoder_seconds(problem: Problem, codes: int) -> float:
-    """Estimate the seconds of a logistic decoder of this number of codes."""
-    return 6e-9 * problem.n_rows * codes * problem.n_labels
+def decoder_seconds(problem: Problem) -> float:
+    """Estimate the seconds of a logistic decoder; with many labels, it has fewer codes."""
+    return 2.5e-8 * problem.n_rows * min(problem.n_labels, 100) * problem.n_labels
 
 
 def linear_seconds(problem: Problem) -> float:
     """Estimate the seconds of a linear or compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
-    seconds = 0.4 + decoder_seconds(problem, codes)
+    seconds = 0.4 + decoder_seconds(problem)
     if projects(problem):  # a projection is learnt anew for each fold and each setting
         return seconds + 40.0 * codes_seconds(problem, codes, problem.n_rows)
     side = min(problem.n_rows, problem.n_features)
@@ -251,7 +251,7 @@ def _kernel_seconds(problem: Problem) -> float:
     columns = n if n <= EXACT_ROWS else LANDMARKS
     search = 0.3 + 1.2e-9 * part**3 + 6e-9 * part**2 * problem.n_labels
     refits = 4e-10 * (columns**3 + n * columns**2)
-    return search + refits + decoder_seconds(problem, min(problem.n_labels, MOST_CODES))
+    return search + refits + decoder_seconds(problem)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -330,12 +330,12 @@ def one_shortlist(problem: Problem) -> Candidate:
     It is fitted once and scored on the held-out rows of its own fit. If the user gave the folds, it
     is scored by a second fit.
     """
-    fits, model = (2.0 if problem.folds_given else 1.0), _shortlist(problem)
+    fits = 2.0 if problem.folds_given else 1.0
 
     def run() -> Trial:
         if problem.folds_given:
-            return try_by_folds(problem, SHORTLIST, model, most_folds=1)
-        return try_shortlist(problem, model)
+            return try_by_folds(problem, SHORTLIST, _shortlist(problem), most_folds=1)
+        return try_shortlist(problem, _shortlist(problem))
 
     return Candidate(SHORTLIST, fits * shortlist_seconds(problem), run, bounds=STOP / fits)
 
@@ -362,7 +362,7 @@ def _shortlist(problem: Problem) -> ShortlistClassifier:
 def shortlist_seconds(problem: Problem) -> float:
     """Estimate the seconds of one shortlist."""
     longer = 1.0 if problem.unknown is None else UNKNOWN_LONGER
-    return longer * Shape.of(problem.X, problem.Y).seconds
+    return longer * FitSizes.of(problem.X, problem.Y).seconds
 
 
 def smallest_shortlist(problem: Problem) -> tuple[int, int]:

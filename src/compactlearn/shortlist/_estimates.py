@@ -20,7 +20,7 @@ from compactlearn.shortlist._generation import usual_candidates, usual_codes
 
 Array = NDArray[np.float64]
 
-# Seconds of one core for each unit of ``Shape.work``, where Numba is installed and where it is not.
+# Seconds of one core for each unit of ``FitSizes.work``, with Numba and without.
 COMPILED_SECONDS = (
     0.924,
     4.72e-09,
@@ -39,7 +39,7 @@ COMPILED_SECONDS = (
     6.38e-07,
 )
 PLAIN_SECONDS = COMPILED_SECONDS
-# Bytes for each unit of ``Shape.arrays``.
+# Bytes for each unit of ``FitSizes.arrays``.
 BYTES = (0, 1.22e08, 32.4, 23.7, 1.13e03, 723, 0, 1.36)
 
 # Sizes from which stages work differently.
@@ -54,7 +54,7 @@ _LIKELY = 3.0  # likely labels of a row for each label that it has
 
 def announce_fit(X: Any, Y: Any, n_candidates: int, verbose: int) -> None:
     """Announce a long or large fit; raise MemoryError if it needs more memory than is free."""
-    shape = Shape.of(X, Y, n_candidates)
+    shape = FitSizes.of(X, Y, n_candidates)
     memory.require_memory(
         int(shape.n_bytes),
         what="A fit of ShortlistClassifier to these rows",
@@ -64,7 +64,7 @@ def announce_fit(X: Any, Y: Any, n_candidates: int, verbose: int) -> None:
 
 
 @dataclass(frozen=True)
-class Shape:
+class FitSizes:
     """Sizes of the data of a fit."""
 
     n_rows: int
@@ -76,7 +76,7 @@ class Shape:
     n_candidates: int
 
     @classmethod
-    def of(cls, X: Any, Y: Any, n_candidates: int | None = None) -> Shape:
+    def of(cls, X: Any, Y: Any, n_candidates: int | None = None) -> FitSizes:
         """Return the sizes of sparse or dense rows and sparse labels."""
         (n_rows, n_features), n_labels = X.shape, Y.shape[1]
         frequency = np.full(n_features, n_rows, dtype=np.float64)
@@ -155,7 +155,7 @@ class Shape:
 
     @property
     def _route(self) -> str:
-        """How the retriever is solved."""
+        """Name of the solver of the retriever."""
         n_rows, n_labels = self.n_rows, self.n_labels
         if n_rows * n_labels > _COMPRESSED_PAIRS:
             return "codes"
