@@ -58,6 +58,7 @@ KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 SHORTLIST_ROWS = 2_000  # a kernel of fewer rows is as good as sparse regressions, and faster
 # With more labels, no other model finds the rare ones in the time (docs/results/text.md).
 MANY_LABELS = 2_000
+DENSE = 0.2  # share of non-zero features from which on trees are tried, and no shortlist
 # Largest estimate of a search on sparse rows, and the seconds after which models are stopped, in
 # units of one shortlist. With the rest the best models are blended.
 WORTH, STOP = 2.5, 2.7
@@ -104,9 +105,14 @@ class Findings:
         return self.found
 
 
+def has_few_values(problem: Problem) -> bool:
+    """Return whether rows are sparse, and not only stored as such."""
+    return scipy.sparse.issparse(problem.X) and problem.density < DENSE
+
+
 def sparse_rows(problem: Problem) -> bool:
     """Return whether there are enough sparse rows for a shortlist."""
-    return scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+    return has_few_values(problem) and problem.n_rows >= SHORTLIST_ROWS
 
 
 def projects(problem: Problem) -> bool:
@@ -187,7 +193,7 @@ def linear_candidates(problem: Problem, findings: Findings) -> Iterator[Candidat
 
 def most_seconds(problem: Problem) -> float:
     """Return the largest estimate of a search without a time budget."""
-    return WORTH * shortlist_seconds(problem) if scipy.sparse.issparse(problem.X) else math.inf
+    return WORTH * shortlist_seconds(problem) if has_few_values(problem) else math.inf
 
 
 def _run_linear(problem: Problem, findings: Findings) -> Trial:
@@ -261,7 +267,6 @@ TREES_SECONDS = 30.0  # fewer trees are grown if all of them would take longer
 # The best splits take three times as long as drawn ones, and gain less than .001 except on sets so
 # small that they take no time.
 BEST_SECONDS = 1.0
-DENSE = 0.2  # smallest share of non-zero features for which trees are worth their time
 
 
 def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:

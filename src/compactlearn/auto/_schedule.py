@@ -133,7 +133,7 @@ def _reason_to_skip(
     estimate = f"estimated to take {_about(budget.needed(candidate.seconds))}"
     if budget.given is None and estimated + candidate.seconds > candidate.worth:
         left = _about(max(0.0, candidate.worth - estimated))
-        return f"{estimate}, more than {left} that it is worth; pass a time_budget to try it"
+        return f"{estimate}, and {left} are left for all models; pass a time_budget to allow more"
     if not budget.fits(candidate.seconds):
         return f"{estimate}, with {max(0.0, budget.left):.0f} s left{_out_of_time(budget)}"
     return None
