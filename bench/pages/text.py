@@ -113,6 +113,28 @@ def text_search(record: Record) -> Parts:
 
 
 @table
+def estimates(record: Record) -> Parts:
+    """Estimates of a shortlist's fit, on shapes that they were not fitted to."""
+    yield ["data", "rows", "labels", "fit", "estimate", "memory of the fit", "estimate"]
+    rows = [row for row in record["measurements"] if row["part"] == "checked"]
+    for row in (one for one in rows if one["what"] == "COMPILED_SECONDS"):
+        key = row["data"], row["rows"], row["labels"]
+        (more,) = (
+            one
+            for one in rows
+            if one["what"] == "BYTES" and (one["data"], one["rows"], one["labels"]) == key
+        )
+        seconds, size = row["measured"], more["measured"] / 2**20
+        yield [
+            row["data"],
+            *formatted(row, "rows", "labels", form=","),
+            *(f"{value:.1f} s" for value in (seconds, seconds * row["ratio"])),
+            *(f"{value:,.0f} MiB" for value in (size, size * more["ratio"])),
+        ]
+    yield f"{class_of(record)} Seconds of one core, with Numba."
+
+
+@table
 def text_budgets(record: Record) -> Parts:
     """The automatic search on texts at size: seconds, size and precision, and its budgets."""
     yield ["", "P@1", "P@3", "P@5", "fit", "fit, processors", "model"]
