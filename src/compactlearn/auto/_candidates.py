@@ -254,9 +254,8 @@ def _run_kernel(problem: Problem, findings: Findings) -> Trial:
 
 def _kernel_seconds(problem: Problem) -> float:
     n, part = problem.n_rows, min(1_500, max(500, problem.n_rows // 4))
-    columns = n if n <= EXACT_ROWS else LANDMARKS
     search = 0.3 + 1.2e-9 * part**3 + 6e-9 * part**2 * problem.n_labels
-    refits = 4e-10 * (columns**3 + n * columns**2)
+    refits = 1.3e-10 * n**3 if n <= EXACT_ROWS else 4e-10 * (LANDMARKS + n) * LANDMARKS**2
     return search + refits + decoder_seconds(problem)
 
 

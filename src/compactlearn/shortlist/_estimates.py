@@ -22,25 +22,41 @@ Array = NDArray[np.float64]
 
 # Seconds of one core for each unit of ``FitSizes.work``, with Numba and without.
 COMPILED_SECONDS = (
-    0.924,
-    4.72e-09,
-    8.65e-11,
-    9.76e-13,
-    2.78e-10,
-    1.61e-07,
-    1.17e-09,
-    4.86e-09,
+    1.02,
+    1.65e-08,
+    0,
+    1.09e-12,
+    2.7e-10,
+    1.47e-22,
+    1.21e-06,
+    3.96e-09,
     0,
     0,
-    1.85e-08,
+    2e-08,
     0,
-    3.87e-09,
-    8.56e-05,
-    6.38e-07,
+    3.57e-09,
+    7.56e-05,
+    5.97e-07,
 )
-PLAIN_SECONDS = COMPILED_SECONDS
+PLAIN_SECONDS = (
+    0,
+    1.55e-08,
+    1.11e-10,
+    2.77e-12,
+    1.73e-10,
+    1.73e-07,
+    0,
+    8.03e-09,
+    0,
+    0,
+    1.47e-08,
+    1.14e-06,
+    2.69e-09,
+    7.71e-05,
+    5.32e-07,
+)
 # Bytes for each unit of ``FitSizes.arrays``.
-BYTES = (0, 1.22e08, 32.4, 23.7, 1.13e03, 723, 0, 1.36)
+BYTES = (0, 1.21e08, 44.6, 21.8, 1.09e03, 752, 0, 1.35)
 
 # Sizes from which stages work differently.
 _COMPRESSED_PAIRS = 4_000_000  # pairs of a row and a label: the retriever compresses
