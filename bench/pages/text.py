@@ -89,6 +89,52 @@ def text_whole(record: Record) -> Parts:
 
 
 @table
+def text_search(record: Record) -> Parts:
+    """The automatic search compared with a shortlist on sparse sets."""
+    yield [
+        "data", "rows", "labels", "P@1", "P@1, search", "nDCG@5", "nDCG@5, search",
+        "fit, processors", "search, processors", "ratio", "model", "model of the search", "peak",
+        "peak of the search", "limit",
+    ]  # fmt: skip
+    for row in record["measurements"]:
+        both = row["shortlist"], row["search"]
+        yield [
+            row["data"],
+            *formatted(row, "rows", "labels", form=","),
+            *(f"{one['precision'][0]:.3f}" for one in both),
+            *(f"{one['ndcg_at_5']:.3f}" for one in both),
+            *(time for one in both for time in times(one, "processor_s")),
+            f"{row['ratio']:.2f}",
+            *(f"{one['bytes'] / 1e6:,.1f} MB" for one in both),
+            *(f"{one['peak_mib']:,.0f} MiB" for one in both),
+            f"{both[0]['limit_mib']:,.0f} MiB",
+        ]
+    yield f"{class_of(record)} The machine was busy with other work as well."
+
+
+@table
+def estimates(record: Record) -> Parts:
+    """Estimates of a shortlist's fit, on shapes that they were not fitted to."""
+    yield ["data", "rows", "labels", "fit", "estimate", "memory of the fit", "estimate"]
+    rows = [row for row in record["measurements"] if row["part"] == "checked"]
+    for row in (one for one in rows if one["what"] == "COMPILED_SECONDS"):
+        key = row["data"], row["rows"], row["labels"]
+        (more,) = (
+            one
+            for one in rows
+            if one["what"] == "BYTES" and (one["data"], one["rows"], one["labels"]) == key
+        )
+        seconds, size = row["measured"], more["measured"] / 2**20
+        yield [
+            row["data"],
+            *formatted(row, "rows", "labels", form=","),
+            *(f"{value:.1f} s" for value in (seconds, seconds * row["ratio"])),
+            *(f"{value:,.0f} MiB" for value in (size, size * more["ratio"])),
+        ]
+    yield f"{class_of(record)} Seconds of one core, with Numba."
+
+
+@table
 def text_budgets(record: Record) -> Parts:
     """The automatic search on texts at size: seconds, size and precision, and its budgets."""
     yield ["", "P@1", "P@3", "P@5", "fit", "fit, processors", "model"]

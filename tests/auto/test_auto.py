@@ -282,36 +282,6 @@ def test_any_classifier_by_folds():
         assert tried.by_fold[k] == pytest.approx(average_precision(problem.Y[test], scores))
 
 
-def test_folds_that_judged_others_judge_first(monkeypatch):
-    monkeypatch.setattr("compactlearn.auto._trials.ENOUGH_ROWS", 1)
-    data = load("emotions")
-    problem = problem_of(data.X[:150], data.Y[:150])
-    model = CMLLClassifier(alpha=5.0, threshold=0.5)
-    assert set(problem.fold[try_by_folds(problem, "one", model).rows]) == {0}
-    assert set(problem.fold[try_by_folds(problem, "one", model, first=[3]).rows]) == {3}
-
-
-def test_the_shortlist_is_judged_where_the_linear_model_was(monkeypatch):
-    module, asked = "compactlearn.auto._candidates", {}
-    data = load("enron")
-    problem = problem_of(sp.csr_array(data.X[:300]), data.Y[:300])
-
-    def in_fold_three(problem, name, preprocessing, model):
-        rows = np.flatnonzero(problem.fold == 3)
-        return replace(tried_of(problem, name, np.zeros((300, 53))), rows=rows)
-
-    monkeypatch.setattr(f"{module}.SHORTLIST_ROWS", 1)
-    monkeypatch.setattr(f"{module}.try_compact", in_fold_three)
-    monkeypatch.setattr(f"{module}.try_by_folds", lambda *given, **more: asked.update(more))
-    for candidate in candidates(problem):
-        if candidate.name in ("linear model", "shortlist"):
-            candidate.run()
-    assert asked["first"] == [3]
-
-
-# ---- reading and blending ------------------------------------------------------------------------
-
-
 def literal(columns, Y, weights):
     Z = np.column_stack([column.ravel() for column in columns]).astype(np.float64)
     t, w = Y.ravel(), np.repeat(weights, Y.shape[1])

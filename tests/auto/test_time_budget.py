@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from compactlearn import AutoCompactClassifier
 from compactlearn.auto import _candidates as portfolio
 from compactlearn.auto._blend import Blend
-from compactlearn.auto._budgets import TimeBudget
+from compactlearn.auto._budgets import SizeBudget, TimeBudget
 from compactlearn.auto._candidates import Candidate
 from compactlearn.auto._candidates import candidates as candidates_of
-from compactlearn.auto._choice import best_choice
+from compactlearn.auto._choice import best_choice, too_large
 from compactlearn.auto._schedule import run_candidates
 from compactlearn.auto._small_candidates import small_candidates
 from compactlearn.auto._trials import Trial
@@ -124,20 +124,60 @@ def test_the_first_model_is_finished_and_a_budget_below_it_is_said():
     assert [one["name"] for one in search.skipped] == ["other"]
 
 
-def test_without_a_budget_nothing_is_stopped_that_has_no_bound_of_its_own():
+def test_without_a_budget_nothing_is_stopped_before_a_model_bounds_the_search():
     clock = FakeClock()
     source = [
         model(clock, "quick", 0.5, 0.5, stopgap=True, next_seconds=100.0),
         model(clock, "long", 10.0, 100.0),
         model(clock, "longer", 250.0, 1.0),
-        model(clock, "bounded", 5.0, 1e9, worth=20.0),
-        model(clock, "not worth it", 25.0, 1.0, worth=20.0),
+        model(clock, "not worth it", 15.0, 1.0, worth=20.0),
+        model(clock, "other", 1.0, 1.0),
     ]
     search = run_candidates(source, TimeBudget(None, clock))
-    assert names(search.tried) == ["long"]  # 250 s do not fit in the 300 that are usual
+    assert names(search.tried) == ["long", "other"]  # 250 s do not fit in the 300 that are usual
     assert not search.stopgaps
-    assert clock.now <= 100.0 + 10.0 * 20.0 + STEP  # ten times as slow as estimated
-    assert [one["name"] for one in search.skipped] == ["longer", "bounded", "not worth it"]
+    assert [one["name"] for one in search.skipped] == ["longer", "not worth it"]
+    assert (
+        "estimated to take about 15 s, and about 10 s are left for all models"
+        in search.skipped[1]["reason"]
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.5, 400), st.floats(0.2, 5), costs)
+def test_a_model_bounds_the_search(estimate, slow, costs):
+    """Estimates decide what is tried, whatever the machine does; the clock stops it."""
+    clock = FakeClock()
+    source = [
+        model(clock, "quick", 0.2, 0.2 * slow, stopgap=True, usual=True),
+        model(clock, "shortlist", estimate, slow * estimate, bounds=3.0),
+        *(
+            model(clock, f"model {k}", own, slow * wrong * own, worth=2.5 * estimate)
+            for k, (own, wrong) in enumerate(costs)
+        ),
+    ]
+    search = run_candidates(source, TimeBudget(None, clock))
+    assert names(search.tried)[0] == "shortlist"  # no estimate skips the first model
+    assert clock.now <= max(3.0 * slow * estimate, slow * (estimate + 0.2)) + STEP
+    tried = {one.name for one in search.every}
+    tried |= {one["name"] for one in search.skipped if one["reason"].startswith("stopped")}
+    spent = sum(one.seconds for one in source if one.name in tried)
+    assert spent <= max(2.5 * estimate, estimate + 0.2) + 1e-9
+
+
+def test_progress_shows_what_is_tried_its_seconds_and_the_best_so_far():
+    clock, said = FakeClock(), []
+    source = [
+        model(clock, "quick", 0.5, 0.5, stopgap=True, usual=True),
+        model(clock, "shortlist", 12.0, 12.0, score=0.7),
+        model(clock, "linear model", 200.0, 1.0),
+    ]
+    run_candidates(source, TimeBudget(None, clock), say=said.append)
+    assert said == [
+        "quick, less than a second",
+        "shortlist, about 12 s, best so far 0.500",
+        "linear model, about 3 minutes, best so far 0.700",
+    ]
 
 
 @pytest.mark.parametrize(("seconds", "preceded"), [(30.0, True), (200.0, False)])
@@ -151,11 +191,9 @@ def test_a_stopgap_precedes_a_model_that_takes_most_of_the_time(seconds, precede
     ]
     search = run_candidates(source, TimeBudget(seconds, clock))
     assert names(search.tried) == ["large"]
-    small = run_candidates(source[2:3], TimeBudget(None, clock), accepts=lambda one: False)
+    small = run_candidates(source[2:3], TimeBudget(None, clock), too_large=lambda *_: "too large")
     assert not small.every
-    assert [(one["name"], one["reason"]) for one in small.skipped] == [
-        ("large", "1 parameters, above size_budget")
-    ]
+    assert [(one["name"], one["reason"]) for one in small.skipped] == [("large", "too large")]
     assert names(search.stopgaps) == (["quick", "middle"] if preceded else ["quick"])
 
 
@@ -277,31 +315,49 @@ def test_sparse_texts_at_size_begin_cheap_and_continue_with_the_shortlist(
     assert found[0].seconds <= 2.0
     full = [one for one in found if not one.stopgap]
     assert full[0].name == "shortlist"
-    # Without a budget what follows takes at most twice as long as the shortlist.
-    assert all(one.worth == 2.0 * full[0].seconds for one in full[1:])
+    assert_follows(full)
     small = [one for one in small_candidates(problem, 5_000_000, 20_000_000) if not one.stopgap]
     assert small[0].seconds <= full[0].seconds
+
+
+def assert_follows(full):
+    """Assert that later models are limited by estimates, and stopped before three fits."""
+    first, *others = full
+    assert 1.0 < first.bounds < 3.0
+    assert first.worth == np.inf
+    assert all(first.seconds < one.worth < 3.0 * first.seconds for one in others)
+
+
+@pytest.mark.parametrize("n_rows", [2_000, 6_000, 25_000, 100_000])
+@pytest.mark.parametrize("n_labels", [20, 150, 1_000, 20_000])
+@pytest.mark.parametrize("n_features", [500, 30_000])
+def test_the_shortlist_is_the_first_model_of_sparse_rows(n_rows, n_labels, n_features):
+    full = [
+        one
+        for one in candidates_of(shape_of(n_rows, n_features, n_labels))
+        if not one.stopgap and not one.reference
+    ]
+    assert full[0].name == "shortlist"
+    assert_follows(full)
+    assert len(full) == (3 if n_labels <= 2_000 else 1)
 
 
 @pytest.mark.parametrize(
     ("n_rows", "n_features", "n_labels", "sparse"),
     [
-        (7_395, 1_836, 159, True),  # bibtex
-        (12_920, 500, 983, True),  # delicious
-        (28_596, 500, 22, True),  # tmc2007
         (1_702, 1_001, 53, True),  # enron
         (43_907, 120, 101, False),  # mediamill
-        (2_500, 25_000, 100, True),
+        (43_907, 60, 101, True),  # a fifth of the values is not zero
     ],
 )
-def test_other_sets_are_tried_in_the_order_they_were(n_rows, n_features, n_labels, sparse):
+def test_other_sets_begin_with_the_linear_model(n_rows, n_features, n_labels, sparse):
     problem = shape_of(n_rows, n_features, n_labels, sparse=sparse)
     found = list(candidates_of(problem))
-    assert not portfolio.at_size(problem)
     assert not any(one.usual for one in found)
     full = [one for one in found if not one.stopgap]
     assert full[0].name == "linear model"
-    assert all(one.worth == np.inf for one in full)
+    assert all(one.bounds == np.inf for one in full)
+    assert all((one.worth < np.inf) == (sparse and n_features > 60) for one in full)
 
 
 @pytest.mark.parametrize("name", ["kernel", "ridge"])
@@ -349,7 +405,7 @@ def test_regressions_are_stopped_between_blocks_of_labels(monkeypatch, n_threads
 @pytest.fixture
 def small_at_size(monkeypatch):
     """The rules of large texts, for small ones."""
-    for name, value in {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50, "AT_SIZE_PAIRS": 1000}.items():
+    for name, value in {"SHORTLIST_ROWS": 50, "KEPT_FEATURES": 50}.items():
         monkeypatch.setattr(portfolio, name, value)
     monkeypatch.setattr(portfolio, "SHORT_SECONDS", 0.0)
 
@@ -359,12 +415,11 @@ def test_at_size_the_classifier_is_the_shortlist(small_at_size):
     X, Y = problem.X, problem.Y
     model = AutoCompactClassifier(random_state=0).fit(X, Y)
     assert isinstance(model.best_estimator_, ShortlistClassifier)
-    seed = model.best_estimator_.random_state
-    alone = ShortlistClassifier(threshold=0.5, random_state=seed).fit(X, Y)
+    alone = ShortlistClassifier(threshold=0.5, random_state=0).fit(X, Y)
     best, _ = model.predict_topk(X[:50], k=1)
     np.testing.assert_array_equal(best, alone.predict_topk(X[:50], k=1)[0])
-    assert [row["name"] for row in model.skipped_] == ["linear model"]
-    assert model.skipped_[0]["reason"] in model.why_
+    assert [row["name"] for row in model.skipped_] == ["linear model", "kernel"]
+    assert all(row["reason"] in model.why_ for row in model.skipped_)
     assert model.why_.startswith("Selected: shortlist")
 
 
@@ -383,6 +438,22 @@ def test_folds_that_are_given_judge_the_shortlist(small_at_size, monkeypatch):
     with pytest.warns(UserWarning, match="shortlist was left out"):
         AutoCompactClassifier(cv=splits, random_state=0).fit(problem.X, problem.Y)
     np.testing.assert_array_equal(asked[0], groups)
+
+
+def test_models_after_a_shortlist_have_at_most_nine_times_its_bytes():
+    shortlist = ShortlistClassifier()
+    shortlist.stages_ = np.zeros(1_000)
+
+    def trial(model):
+        return SimpleNamespace(model=model, numbers=7)
+
+    first, small, large = (trial(one) for one in (shortlist, np.zeros(4_000), np.zeros(6_000)))
+    assert too_large(first, [], None) is None
+    assert too_large(small, [first], None) is None
+    assert too_large(large, [first], None) is None
+    assert "above 10 times the 0.0 MB of the shortlist" in too_large(large, [first, small], None)
+    assert too_large(large, [small], None) is None  # without a shortlist there is no bound
+    assert too_large(small, [], SizeBudget(6)) == "7 parameters, above size_budget"
 
 
 def test_a_stopgap_is_never_blended(small_at_size):

@@ -89,9 +89,11 @@ def join(
     unknown: Any = None,
 ) -> tuple[Array, float]:
     """Return the weights of several log-odds of the same rows, and the intercept."""
-    pairs = np.arange(log_odds[0].size)
-    if pairs.size > PAIRS:
-        pairs = np.sort(np.random.default_rng(seed).choice(pairs.size, PAIRS, replace=False))
+    size = log_odds[0].size
+    if size > PAIRS:
+        pairs = np.sort(np.random.default_rng(seed).choice(size, PAIRS, replace=False))
+    else:
+        pairs = np.arange(size)
     if unknown is not None:
         pairs = pairs[~has_entries(unknown, pairs)]
     present = has_entries(Y, pairs).astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from dataclasses import dataclass, field
@@ -81,6 +82,7 @@ class TimeBudget:
     given: float | None = None  # by the user
     clock: Clock = time.perf_counter
     pace: float = 1.0  # seconds for each estimated second
+    most: float = math.inf  # seconds of the whole search, by a model that was fitted
     start: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,8 +90,18 @@ class TimeBudget:
 
     @property
     def left(self) -> float:
-        total = USUAL_SECONDS if self.given is None else self.given
+        total = min(USUAL_SECONDS, self.most) if self.given is None else self.given
         return total - (self.clock() - self.start)
+
+    @property
+    def limit(self) -> float | None:
+        """Return the seconds after which a model is stopped, or None for no limit."""
+        bounded = self.given is not None or self.most < math.inf
+        return max(0.0, self.left) if bounded else None
+
+    def bound(self, seconds: float) -> None:
+        """Without a given budget, stop models after so many seconds of the search."""
+        self.most = min(self.most, seconds)
 
     @property
     def overrun(self) -> bool:

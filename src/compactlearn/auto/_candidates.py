@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
@@ -51,14 +51,17 @@ from compactlearn.embeddings._components import component_count, default_label_s
 from compactlearn.embeddings._original import Original
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._classifier import ShortlistClassifier
-from compactlearn.shortlist._generation import usual_candidates, usual_codes
+from compactlearn.shortlist._estimates import FitSizes
+from compactlearn.shortlist._generation import usual_codes
 
 KEPT_FEATURES = 3_000  # all of them may be seen by the learner
 SHORTLIST_ROWS = 2_000  # a kernel of fewer rows is as good as sparse regressions, and faster
 # With more labels, no other model finds the rare ones in the time (docs/results/text.md).
 MANY_LABELS = 2_000
-# Pairs of a row and a label above which the shortlist comes first.
-AT_SIZE_PAIRS = 500_000
+DENSE = 0.2  # share of non-zero features from which on trees are tried, and no shortlist
+# Largest estimate of a search on sparse rows, and the seconds after which models are stopped, in
+# units of one shortlist. With the rest the best models are blended.
+WORTH, STOP = 2.5, 2.7
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,10 @@ class Candidate:
     seconds: float  # an estimate
     run: Callable[[], Trial]
     reference: bool = False  # for comparison: shown with the trials, and never selected
-    worth: float = math.inf  # largest number of seconds without a time budget
+    # Largest estimate of the search up to this model, without a time budget.
+    worth: float = math.inf
+    # Without a time budget, the search is stopped after so many times the seconds of this model.
+    bounds: float = math.inf
     stopgap: bool = False  # tried only if the next model might not be finished
     next_seconds: float = 0.0  # estimate of that model
     usual: bool = False  # whether a stopgap is tried without a time budget as well
@@ -80,7 +86,6 @@ class Findings:
     """Results of earlier candidates that later ones use."""
 
     problem: Problem
-    folds: list[int] = field(default_factory=list)  # folds that have scored a model already
     found: SearchResult | None = None
 
     @property
@@ -100,9 +105,14 @@ class Findings:
         return self.found
 
 
+def has_few_values(problem: Problem) -> bool:
+    """Return whether rows are sparse, and not only stored as such."""
+    return scipy.sparse.issparse(problem.X) and problem.density < DENSE
+
+
 def sparse_rows(problem: Problem) -> bool:
     """Return whether there are enough sparse rows for a shortlist."""
-    return scipy.sparse.issparse(problem.X) and problem.n_rows >= SHORTLIST_ROWS
+    return has_few_values(problem) and problem.n_rows >= SHORTLIST_ROWS
 
 
 def projects(problem: Problem) -> bool:
@@ -111,16 +121,13 @@ def projects(problem: Problem) -> bool:
 
 
 def at_size(problem: Problem) -> bool:
-    """Return whether the shortlist comes first: sparse rows, many features, rows and labels."""
-    if not sparse_rows(problem):
-        return False
-    many = projects(problem) and problem.n_rows * problem.n_labels > AT_SIZE_PAIRS
-    return many or shortlist_alone(problem)
+    """Return whether there are too many features or labels for linear models of all of them."""
+    return sparse_rows(problem) and (projects(problem) or shortlist_alone(problem))
 
 
 def shortlist_alone(problem: Problem) -> bool:
     """Return whether a shortlist is the only model for this number of labels."""
-    return problem.n_labels > MANY_LABELS
+    return sparse_rows(problem) and problem.n_labels > MANY_LABELS
 
 
 def named(kind: str, found: SearchResult) -> str:
@@ -147,15 +154,26 @@ def codes_seconds(problem: Problem, codes: int, n_rows: int) -> float:
     return 0.1 + 4e-9 * stored * codes + 8e-8 * sizes * codes + 5e-10 * sizes * codes**2
 
 
+def decoder_seconds(problem: Problem) -> float:
+    """Estimate the seconds of a logistic decoder; with many labels, it has fewer codes."""
+    return 2.5e-8 * problem.n_rows * min(problem.n_labels, 100) * problem.n_labels
+
+
 def linear_seconds(problem: Problem) -> float:
     """Estimate the seconds of a linear or compact model with a logistic decoder."""
     stored = problem.density * problem.n_rows * problem.n_features
     codes = min(problem.n_labels, 250)
-    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
-    seconds = 0.5 + 2e-7 * stored * math.sqrt(codes) + min(decoder, 120.0)
+    seconds = 0.4 + decoder_seconds(problem)
     if projects(problem):  # a projection is learnt anew for each fold and each setting
-        seconds += 80.0 * codes_seconds(problem, codes, problem.n_rows)
-    return seconds
+        return seconds + 40.0 * codes_seconds(problem, codes, problem.n_rows)
+    side = min(problem.n_rows, problem.n_features)
+    each = 1e-6 if scipy.sparse.issparse(problem.X) else 2e-7
+    return seconds + each * stored * math.sqrt(codes) + 1.2e-8 * side**2 * problem.n_labels
+
+
+def linear_search_seconds(problem: Problem) -> float:
+    """Estimate the part of these seconds in which the settings are selected."""
+    return 0.3 * linear_seconds(problem)
 
 
 # ---- linear models -------------------------------------------------------------------------------
@@ -164,18 +182,18 @@ LINEAR = "linear model"
 
 
 def linear_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield one model. After a shortlist it may take at most twice as long."""
-    worth = math.inf
-    if at_size(problem):
-        if shortlist_alone(problem):
-            return
-        worth = 2.0 * shortlist_seconds(problem)
+    """Yield one model."""
     yield Candidate(
         LINEAR,
         linear_seconds(problem),
         lambda: _run_linear(problem, findings),
-        worth=worth,
+        worth=most_seconds(problem),
     )
+
+
+def most_seconds(problem: Problem) -> float:
+    """Return the largest estimate of a search without a time budget."""
+    return WORTH * shortlist_seconds(problem) if has_few_values(problem) else math.inf
 
 
 def _run_linear(problem: Problem, findings: Findings) -> Trial:
@@ -190,9 +208,7 @@ def _run_linear(problem: Problem, findings: Findings) -> Trial:
     model = CompactClassifier(
         embedding, alpha=best.params["alpha"], decoder="logistic", threshold="f1"
     )
-    one = try_compact(problem, named(name, best), best.preprocessing, model)
-    findings.folds = np.unique(problem.fold[one.rows]).tolist()
-    return one
+    return try_compact(problem, named(name, best), best.preprocessing, model)
 
 
 # ---- kernels -------------------------------------------------------------------------------------
@@ -203,8 +219,13 @@ MOST_CODES = 256  # codes are targets of every refit
 
 
 def kernel_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield one model."""
-    yield Candidate("kernel", _kernel_seconds(problem), lambda: _run_kernel(problem, findings))
+    """Yield one model. Without a linear model, its search for the number of codes comes first."""
+    seconds = _kernel_seconds(problem)
+    if findings.found is None:
+        seconds += linear_search_seconds(problem)
+    yield Candidate(
+        "kernel", seconds, lambda: _run_kernel(problem, findings), worth=most_seconds(problem)
+    )
 
 
 def _run_kernel(problem: Problem, findings: Findings) -> Trial:
@@ -232,12 +253,10 @@ def _run_kernel(problem: Problem, findings: Findings) -> Trial:
 
 
 def _kernel_seconds(problem: Problem) -> float:
-    n = min(problem.n_rows, EXACT_ROWS)
-    codes = min(problem.n_labels, MOST_CODES)
-    columns = n if problem.n_rows <= EXACT_ROWS else LANDMARKS
-    decoder = 3e-8 * problem.n_rows * codes * problem.n_labels
-    refits = 1e-9 * columns**3 + 1e-9 * problem.n_rows * columns**2
-    return 1.0 + refits + min(decoder, 120.0)
+    n, part = problem.n_rows, min(1_500, max(500, problem.n_rows // 4))
+    search = 0.3 + 1.2e-9 * part**3 + 6e-9 * part**2 * problem.n_labels
+    refits = 1.3e-10 * n**3 if n <= EXACT_ROWS else 4e-10 * (LANDMARKS + n) * LANDMARKS**2
+    return search + refits + decoder_seconds(problem)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
@@ -247,7 +266,6 @@ TREES_SECONDS = 30.0  # fewer trees are grown if all of them would take longer
 # The best splits take three times as long as drawn ones, and gain less than .001 except on sets so
 # small that they take no time.
 BEST_SECONDS = 1.0
-DENSE = 0.2  # smallest share of non-zero features for which trees are worth their time
 
 
 def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
@@ -266,6 +284,7 @@ def tree_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]
             _forest_name(trees, best_splits=best_splits),
             trees * seconds,
             lambda trees=trees, best=best_splits: try_forest(problem, trees, best_splits=best),
+            worth=most_seconds(problem),
         )
 
 
@@ -298,31 +317,31 @@ def _tree_seconds(problem: Problem) -> float:
 
 # ---- shortlists ----------------------------------------------------------------------------------
 
-SHORTLIST_FOLDS = 2
 UNKNOWN_LONGER = 2.5  # factor of the seconds if some labels are unknown; measured on enron
 SHORTLIST = "shortlist"
-SAMPLED_ROWS = 30_000  # rows from which a shortlist needs no fit to all of them
 
 
 def shortlist_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
     """Yield one shortlist of sparse rows."""
-    if at_size(problem):
-        yield shortlist_at_size(problem, findings)
-    elif sparse_rows(problem):
-        seconds = _seconds_by_folds(problem)
-        yield Candidate(SHORTLIST, seconds, lambda: _run_by_folds(problem, findings))
+    del findings
+    if sparse_rows(problem):
+        yield one_shortlist(problem)
 
 
-def shortlist_at_size(problem: Problem, findings: Findings) -> Candidate:
-    """Return the shortlist of many rows and labels.
+def one_shortlist(problem: Problem) -> Candidate:
+    """Return a shortlist, which bounds the search.
 
     It is fitted once and scored on the held-out rows of its own fit. If the user gave the folds, it
     is scored by a second fit.
     """
-    seconds = shortlist_seconds(problem)
-    if problem.folds_given:
-        return Candidate(SHORTLIST, 2.0 * seconds, lambda: _run_by_folds(problem, findings))
-    return Candidate(SHORTLIST, seconds, lambda: try_shortlist(problem, _shortlist(problem)))
+    fits = 2.0 if problem.folds_given else 1.0
+
+    def run() -> Trial:
+        if problem.folds_given:
+            return try_by_folds(problem, SHORTLIST, _shortlist(problem), most_folds=1)
+        return try_shortlist(problem, _shortlist(problem))
+
+    return Candidate(SHORTLIST, fits * shortlist_seconds(problem), run, bounds=STOP / fits)
 
 
 def try_shortlist(problem: Problem, classifier: ShortlistClassifier) -> Trial:
@@ -335,36 +354,19 @@ def try_shortlist(problem: Problem, classifier: ShortlistClassifier) -> Trial:
     return by_own_scores(problem, SHORTLIST, classifier, scored, start)
 
 
-def _run_by_folds(problem: Problem, findings: Findings) -> Trial:
-    return try_by_folds(
-        problem,
-        SHORTLIST,
-        _shortlist(problem),
-        most_folds=SHORTLIST_FOLDS,
-        first=findings.folds,
+def _shortlist(problem: Problem) -> ShortlistClassifier:
+    return ShortlistClassifier(
+        threshold=0.5,
+        n_jobs=problem.n_jobs,
+        random_state=problem.random_state,
+        verbose=problem.verbose,
     )
 
 
-def _shortlist(problem: Problem) -> ShortlistClassifier:
-    return ShortlistClassifier(threshold=0.5, n_jobs=problem.n_jobs, random_state=problem.seed)
-
-
 def shortlist_seconds(problem: Problem) -> float:
-    """Estimate the seconds of one shortlist: retrievers, regressions, votes of similar rows.
-
-    Within a factor of 1.5 on six shapes from 5,900 to 65,000 rows and 159 to 8,821 labels.
-    """
-    n_rows, n_labels = problem.n_rows, problem.n_labels
-    stored = problem.X.nnz / n_rows
-    count = usual_candidates(n_rows, n_labels, problem.Y.nnz)
-    fits, share = (2.6, 0.45) if n_rows >= SAMPLED_ROWS else (3.5, 0.8)
-    retrievers = fits * codes_seconds(problem, usual_codes(n_rows, n_labels), n_rows)
-    regressions = share * n_rows * count * (1.2e-6 + 1.5e-7 * stored)
-    return _completing(problem) * (retrievers + regressions + 1e-4 * n_rows)
-
-
-def _completing(problem: Problem) -> float:
-    return 1.0 if problem.unknown is None else UNKNOWN_LONGER
+    """Estimate the seconds of one shortlist."""
+    longer = 1.0 if problem.unknown is None else UNKNOWN_LONGER
+    return longer * FitSizes.of(problem.X, problem.Y).seconds
 
 
 def smallest_shortlist(problem: Problem) -> tuple[int, int]:
@@ -373,12 +375,6 @@ def smallest_shortlist(problem: Problem) -> tuple[int, int]:
     retriever = codes * (problem.n_features + problem.n_labels)
     rows = problem.X.nnz + problem.Y.nnz
     return retriever + rows, 2 * retriever + 6 * rows
-
-
-def _seconds_by_folds(problem: Problem) -> float:
-    pairs = problem.n_rows * usual_candidates(problem.n_rows, problem.n_labels, 0.0)
-    folds = 1 + min(SHORTLIST_FOLDS, max(1.0, 10_000 / problem.n_rows))
-    return _completing(problem) * folds * (1.0 + 1e-5 * pairs)
 
 
 # ---- stopgaps ------------------------------------------------------------------------------------
@@ -392,7 +388,7 @@ JUDGING_ROWS = 1_000  # held-out rows that score a stopgap
 def stopgaps(problem: Problem, findings: Findings) -> Iterator[Candidate]:
     """Yield compact models with few codes, in case the first large model is not finished."""
     del findings
-    usual = at_size(problem)
+    usual = sparse_rows(problem)
     next_seconds = shortlist_seconds(problem) if usual else linear_seconds(problem)
     if next_seconds <= SHORT_SECONDS:
         return
@@ -461,7 +457,13 @@ def references(problem: Problem, findings: Findings) -> Iterator[Candidate]:
     products = few**2 * many + few * many * problem.n_labels
     seconds = 0.1 + 1e-10 * (len(problem.splits) + 1) * products
     if seconds <= REFERENCE_SECONDS:
-        yield Candidate("ridge", seconds, lambda: _run_ridge(problem, findings), reference=True)
+        yield Candidate(
+            "ridge",
+            seconds,
+            lambda: _run_ridge(problem, findings),
+            reference=True,
+            worth=most_seconds(problem),
+        )
 
 
 def _run_ridge(problem: Problem, findings: Findings) -> Trial:
@@ -473,21 +475,18 @@ def _run_ridge(problem: Problem, findings: Findings) -> Trial:
 
 # ---- in order ------------------------------------------------------------------------------------
 
-USUAL = (
+ORDER = (
     stopgaps,  # compact models of a second or two, if the next model takes much longer
+    shortlist_candidates,  # for sparse rows
     linear_candidates,  # a linear or compact model with a logistic decoder
     kernel_candidates,  # the same behind an RBF kernel
     tree_candidates,  # for dense features
-    shortlist_candidates,  # for sparse rows
     references,  # for comparison only
 )
-# Many sparse rows, features and labels: a compact model with a logistic decoder takes ten to twenty
-# times as long as a shortlist and is worse (docs/explanation/automatic-search.md).
-AT_SIZE = (stopgaps, shortlist_candidates, linear_candidates)
 
 
 def candidates(problem: Problem) -> Iterator[Candidate]:
     """Yield the candidates in the order of the search."""
     findings = Findings(problem)
-    for kind in AT_SIZE if at_size(problem) else USUAL:
+    for kind in ORDER[:2] if shortlist_alone(problem) else ORDER:
         yield from kind(problem, findings)

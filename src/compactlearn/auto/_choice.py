@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compactlearn.auto._blend import Blend, join
+from compactlearn.auto._budgets import SizeBudget
 from compactlearn.auto._problem import Problem, Rows
 from compactlearn.auto._trials import Trial
+from compactlearn.core._weight import bytes_in
+from compactlearn.shortlist._classifier import ShortlistClassifier
 
 Array = NDArray[np.float64]
 
 MOST_MEMBERS = 5
+SHORTLISTS = 10  # all models together are at most so many times as large as a shortlist
 SMALLEST_SHARE = 0.05  # members with a smaller share of the weights are dropped
 
 
@@ -44,6 +48,25 @@ def best_choice(
             if len(members) <= 3:
                 choices.append(_blended(problem, members, equal=True))
     return max(choices, key=lambda one: one.score)  # of equals the first: the simplest
+
+
+def too_large(one: Trial, tried: Sequence[Trial], size: SizeBudget | None) -> str | None:
+    """Return why a fitted model may not be selected, or None.
+
+    Without a size budget, a shortlist and the models after it have at most ten times its bytes.
+    """
+    if size is not None:
+        above = f"{one.numbers:,} parameters, above size_budget"
+        return None if size.accepts(one.model, one.numbers) else above
+    if not tried or not isinstance(tried[0].model, ShortlistClassifier):
+        return None
+    own, *others = (bytes_in(each.model) for each in (*tried, one))
+    if own + sum(others) <= SHORTLISTS * own:
+        return None
+    return (
+        f"{others[-1] / 1e6:,.0f} MB, above {SHORTLISTS} times the {own / 1e6:,.1f} MB of the "
+        "shortlist; pass a size_budget to allow it"
+    )
 
 
 def _blended(problem: Problem, members: Sequence[Trial], *, equal: bool) -> Trial:

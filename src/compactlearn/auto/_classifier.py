@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from compactlearn.auto._blend import Blend
 from compactlearn.auto._budgets import SizeBudget, TimeBudget
 from compactlearn.auto._candidates import candidates, counted
-from compactlearn.auto._choice import best_choice
+from compactlearn.auto._choice import best_choice, too_large
 from compactlearn.auto._leaderboard import (
     checked_references,
     draw_frontier,
@@ -69,16 +69,15 @@ class AutoCompactClassifier(RanksLabels, DenseScores):
 
     The search fits one kind of model after the other, those that gain most in a second first:
 
-    1. a linear model with a logistic decoder, on features as they are, rows of unit length or
+    1. :class:`ShortlistClassifier` for sparse features and 2,000 rows or more; with more than 2,000
+       labels, it is the only model. All models of sparse rows together take at most about three
+       times as long as a shortlist, and are at most ten times as large;
+    2. a linear model with a logistic decoder, on features as they are, rows of unit length or
        columns of unit variance, whichever is best. Penalty and number of codes are selected by a
        cross-validation that shares its decompositions; with more than 100 labels the model may be
        compact (CMLL);
-    2. the same with an RBF kernel: exact up to 3,000 rows, with landmarks beyond;
-    3. extra trees on all labels for dense features, and a random forest if it takes about a second;
-    4. :class:`ShortlistClassifier` for sparse features and 2,000 rows or more. It comes first with
-       more than 3,000 rows and features and more than 500,000 pairs of a row and a label; the
-       linear model follows if it takes at most twice as long. With more than 2,000 labels, the
-       shortlist is the only model.
+    3. the same with an RBF kernel: exact up to 3,000 rows, with landmarks beyond;
+    4. extra trees on all labels for dense features, and a random forest if it takes about a second.
 
     Each model is scored on held-out rows. Finally the best models are blended, if the blend has a
     better score. The result always has probabilities and a tuned threshold.
@@ -93,7 +92,7 @@ class AutoCompactClassifier(RanksLabels, DenseScores):
         skipped if it is estimated to take longer than the time left, and stopped between its steps
         if it does. The first model is always finished; a warning says if it takes longer than the
         budget. None skips models that would make the search take longer than about five minutes,
-        or three times one shortlist if the shortlist comes first.
+        or on sparse rows longer than three times one shortlist.
     size_budget : int, float in (0, 1], str or None, default=None
         Largest size of the model: a number of parameters, a share of features times labels, which a
         plain linear model has, or bytes with a unit, such as "2 MB" (the model is then stored in
@@ -124,7 +123,7 @@ default="f1"
     random_state : int, RandomState, Generator or None, default=None
         Divides rows into folds, and seeds trees and landmarks; None is a fixed seed.
     verbose : int, default=0
-        1 shows a progress bar with what is being tried and the best so far.
+        1 shows a progress bar with what is being tried, how long it will take and the best so far.
 
     Attributes
     ----------
@@ -312,9 +311,11 @@ compression_, n_features_in_, feature_names_in_
             fold,
             self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring),
             self.threshold if isinstance(self.threshold, str) else "f1",
-            int(rng.randint(2**31 - 1)),
+            seed := int(rng.randint(2**31 - 1)),
             self.n_jobs,
             folds_given=folds_given or groups is not None,
+            random_state=self.random_state if Integer().accepts(self.random_state) else seed,
+            verbose=self.verbose,
         )
 
     def _search(
@@ -330,7 +331,7 @@ compression_, n_features_in_, feature_names_in_
             search = run_candidates(
                 source,
                 time_budget,
-                accepts=lambda one: size is None or size.accepts(one.model, one.numbers),
+                too_large=lambda one, tried: too_large(one, tried, size),
                 say=steps.say,
                 done=steps.done,
             )

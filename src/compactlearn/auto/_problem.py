@@ -49,6 +49,8 @@ class Problem:
     seed: int
     n_jobs: int | None = None
     folds_given: bool = False  # by the user: rows of a fold may belong together, equal or not
+    random_state: Any = 0  # of a shortlist: the same as outside of the search
+    verbose: int = 0
 
     @property
     def n_rows(self) -> int:

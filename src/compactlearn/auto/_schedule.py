@@ -7,7 +7,7 @@ candidate corrects the next estimates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,31 +47,33 @@ def run_candidates(
     candidates: Iterable[Candidate],
     budget: TimeBudget,
     *,
-    accepts: Callable[[Trial], bool] = lambda one: True,
+    too_large: Callable[[Trial, Sequence[Trial]], str | None] = lambda one, tried: None,
     say: Callable[[str], None] = lambda text: None,
     done: Callable[[], None] = lambda: None,
 ) -> SearchRun:
     """Try one candidate after the other within the budget; the first is always finished.
 
-    ``accepts`` returns whether a fitted model is small enough to be selected. ``say`` is called
-    with the name of the next model and the best score, ``done`` after each model.
+    ``too_large`` is called with a fitted model and those before it; it returns why the model may
+    not be selected, or None. ``say`` is called with the name of the next model, its estimated
+    seconds and the best score, ``done`` after each model.
     """
-    search = SearchRun()
+    search, estimated = SearchRun(), 0.0
     for candidate in candidates:
         if candidate.stopgap and not _stopgap_needed(candidate, budget, search):
             continue
         if candidate.reference and not search.tried:
             continue  # nothing to compare with
-        reason = _reason_to_skip(candidate, budget, search)
+        reason = _reason_to_skip(candidate, budget, search, estimated)
         if reason is not None:
             search.skip(candidate, budget.needed(candidate.seconds), reason)
             continue
         best = f", best so far {max(one.score for one in search.every):.3f}" if search.every else ""
-        say(f"{candidate.name}{best}")
+        say(f"{candidate.name}, {_about(budget.needed(candidate.seconds))}{best}")
         first = not search.every
+        estimated += candidate.seconds
         start = budget.clock()
         try:
-            with limited(_limit(candidate, budget, first=first), budget.clock):
+            with limited(None if first else budget.limit, budget.clock):
                 one = candidate.run()
         except TimeUp:
             spent = budget.clock() - start
@@ -91,6 +93,7 @@ def run_candidates(
         seconds = budget.clock() - start
         one = replace(one, seconds=seconds)
         budget.note(candidate.seconds, seconds)
+        budget.bound(candidate.bounds * seconds)
         if first and budget.overrun:
             warn_user(
                 f"time_budget={budget.given:g} is less than the cheapest model takes, "
@@ -98,10 +101,12 @@ def run_candidates(
             )
         if candidate.reference:
             search.references.append(one)
-        elif accepts(one):
-            (search.stopgaps if candidate.stopgap else search.tried).append(one)
         else:
-            search.skip(candidate, seconds, f"{one.numbers:,} parameters, above size_budget")
+            reason = too_large(one, search.tried)
+            if reason is None:
+                (search.stopgaps if candidate.stopgap else search.tried).append(one)
+            else:
+                search.skip(candidate, seconds, reason)
         done()
     return search
 
@@ -115,14 +120,20 @@ def _stopgap_needed(candidate: Candidate, budget: TimeBudget, search: SearchRun)
     return budget.needed(candidate.next_seconds) > COMFORTABLE * budget.left
 
 
-def _reason_to_skip(candidate: Candidate, budget: TimeBudget, search: SearchRun) -> str | None:
-    """Return why a candidate is skipped, or None if it is tried."""
-    if not search.every:
+def _reason_to_skip(
+    candidate: Candidate, budget: TimeBudget, search: SearchRun, estimated: float
+) -> str | None:
+    """Return why a candidate is skipped, or None if it is tried.
+
+    Without a time budget, one model that is no stopgap is always tried, and ``worth`` is compared
+    with estimates only: the same data have the same candidates on a busy machine.
+    """
+    if not search.every or (budget.given is None and not search.tried):
         return None
     estimate = f"estimated to take {_about(budget.needed(candidate.seconds))}"
-    if budget.given is None and candidate.seconds > candidate.worth:
-        worth = _about(candidate.worth)
-        return f"{estimate}, more than {worth}; pass a larger time_budget to try it"
+    if budget.given is None and estimated + candidate.seconds > candidate.worth:
+        left = _about(max(0.0, candidate.worth - estimated))
+        return f"{estimate}, and {left} are left for all models; pass a time_budget to allow more"
     if not budget.fits(candidate.seconds):
         return f"{estimate}, with {max(0.0, budget.left):.0f} s left{_out_of_time(budget)}"
     return None
@@ -140,12 +151,3 @@ def _about(seconds: float) -> str:
     if seconds < 1:
         return "less than a second"
     return f"about {seconds:.0f} s" if seconds < 90 else f"about {human_seconds(seconds)}"
-
-
-def _limit(candidate: Candidate, budget: TimeBudget, *, first: bool) -> float | None:
-    """Return the seconds after which a model is stopped, or None for no limit."""
-    if first:
-        return None
-    if budget.given is not None:
-        return max(0.0, budget.left)
-    return None if candidate.worth == np.inf else budget.pace * candidate.worth

@@ -27,10 +27,11 @@ from compactlearn.auto._candidates import (
     counted,
     linear_decoded,
     linear_seconds,
+    most_seconds,
     named,
+    one_shortlist,
     quick_candidate,
     references,
-    shortlist_at_size,
     smallest_shortlist,
 )
 from compactlearn.auto._preprocessing import AS_THEY_ARE, UNIT_VARIANCE
@@ -94,7 +95,7 @@ def _at_size(
 ) -> Iterator[Candidate]:
     """Yield a shortlist if it is small enough, otherwise compact models."""
     most = most_codes(most_numbers, problem.n_features, problem.n_labels)
-    shortlist = shortlist_at_size(problem, findings)
+    shortlist = one_shortlist(problem)
     numbers, n_bytes = smallest_shortlist(problem)
     fits = numbers <= most_numbers if most_bytes is None else n_bytes <= most_bytes
     codes = min(most, MORE_CODES)
@@ -106,7 +107,7 @@ def _at_size(
         name, model = compact_name(codes), linear_decoded(problem, codes)
         yield Candidate(name, seconds, lambda: try_by_folds(problem, name, model, most_folds=1))
     last = _with_search(problem, _few_codes(problem, findings, CMLL, most))
-    yield replace(last, worth=2.0 * shortlist.seconds)
+    yield replace(last, worth=most_seconds(problem))
 
 
 def _linear_models(problem: Problem, findings: Findings, most_numbers: int) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,21 +101,14 @@ def try_by_folds(
     most_folds: int = 100,
     preprocessing: Preprocessing = AS_THEY_ARE,
     scores_of: Callable[[Any, Any], Any] = scores_to_rank,
-    first: Sequence[int] = (),
 ) -> Trial:
-    """Fit a classifier without each fold, for as many folds as are needed, and to all rows.
-
-    If some of the folds are enough, the folds ``first`` are used before others: models should be
-    compared on the same folds, and a blend needs rows with scores of all members.
-    """
+    """Fit a classifier without each fold, for as many folds as are needed, and to all rows."""
     start = time.perf_counter()
     count = folds_that_judge(problem, most_folds)
-    order = [*first, *(k for k in range(len(problem.splits)) if k not in first)]
-    splits = [problem.splits[k] for k in order]
     prepared = preprocessing.fit(problem.X, problem.weights)
     parts: list[tuple[Rows, Any]] = []
     with quiet():
-        for train, test in splits[:count]:
+        for train, test in problem.splits[:count]:
             checkpoint()
             rows = problem.kept_rows(test) if count == 1 else test
             model = fitted(estimator, problem, train, prepared.X)

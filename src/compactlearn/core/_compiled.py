@@ -16,9 +16,12 @@ from compactlearn.core._optional import require
 @functools.cache
 def kernels(module: str) -> ModuleType | None:
     """Return a module of compiled functions; None where Numba is not installed."""
-    if importlib.util.find_spec("numba") is None:
-        return None
-    return importlib.import_module(module)
+    return importlib.import_module(module) if compiles() else None
+
+
+def compiles() -> bool:
+    """Return whether Numba is installed."""
+    return importlib.util.find_spec("numba") is not None
 
 
 def jit(function: Callable[..., Any]) -> Callable[..., Any]:

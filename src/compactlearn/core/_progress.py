@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from typing import Any, Self, TypeVar
 
 from compactlearn.core._deadline import checkpoint
+from compactlearn.core._memory import human_bytes
 from compactlearn.core._optional import require
 
 T = TypeVar("T")
 
 # Work that is estimated to take longer than this many seconds says so beforehand.
 LONG = 10.0
+MUCH = 2**28  # likewise for bytes of memory
 
 
 class Steps:
@@ -88,13 +90,15 @@ def track(
             bar.advance(1 if size is None else size(item))
 
 
-def announce(what: str, seconds: float, verbose: int) -> None:
-    """Print on stderr how long something will take, where that is long.
+def announce(what: str, seconds: float, verbose: int, n_bytes: float = 0.0) -> None:
+    """Print on stderr how long something will take, and in how much memory, if that is much.
 
     Asked for by ``verbose``, or unasked to somebody who sits at a terminal and waits.
     """
-    if seconds > LONG and (verbose or sys.stderr.isatty()):
-        print(f"{what} will take about {human_seconds(seconds)}.", file=sys.stderr, flush=True)
+    if (seconds > LONG or n_bytes > MUCH) and (verbose or sys.stderr.isatty()):
+        memory = f" and {human_bytes(n_bytes)} of memory" if n_bytes else ""
+        text = f"{what} will take about {human_seconds(seconds)}{memory}."
+        print(text, file=sys.stderr, flush=True)
 
 
 def human_seconds(seconds: float) -> str:

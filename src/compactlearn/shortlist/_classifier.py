@@ -39,6 +39,7 @@ from compactlearn.decoding._picked import Pairs, Picked
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.decoding._topk import top_labels
 from compactlearn.scale.dask._sharing import gathered, share_out
+from compactlearn.shortlist._estimates import announce_fit
 from compactlearn.shortlist._fitting import all_label_scores, fit_stages, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, usual_candidates
 from compactlearn.shortlist._rows import ShortlistRows
@@ -283,6 +284,7 @@ default="auto"
                 Sizes.of(asked, self.n_neighbors, labels.n_labels, usual),
                 free_cores() if self.n_jobs is None else effective_n_jobs(self.n_jobs),
             )
+            announce_fit(data.X, data.Y, settings.sizes.n_candidates, self.verbose)
             stages, new = fit_stages(
                 data,
                 settings,

@@ -1,0 +1,203 @@
+"""Estimates of the seconds and the memory of a fit, from the sizes of the data.
+
+``tools/estimates.py`` measures fits, finds the coefficients below and checks them on other data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from compactlearn.core import _memory as memory
+from compactlearn.core._compiled import compiles
+from compactlearn.core._progress import announce
+from compactlearn.linalg import _routes as routes
+from compactlearn.shortlist._generation import usual_candidates, usual_codes
+
+Array = NDArray[np.float64]
+
+# Seconds of one core for each unit of ``FitSizes.work``, with Numba and without.
+COMPILED_SECONDS = (
+    1.02,
+    1.65e-08,
+    0,
+    1.09e-12,
+    2.7e-10,
+    1.47e-22,
+    1.21e-06,
+    3.96e-09,
+    0,
+    0,
+    2e-08,
+    0,
+    3.57e-09,
+    7.56e-05,
+    5.97e-07,
+)
+PLAIN_SECONDS = (
+    0,
+    1.55e-08,
+    1.11e-10,
+    2.77e-12,
+    1.73e-10,
+    1.73e-07,
+    0,
+    8.03e-09,
+    0,
+    0,
+    1.47e-08,
+    1.14e-06,
+    2.69e-09,
+    7.71e-05,
+    5.32e-07,
+)
+# Bytes for each unit of ``FitSizes.arrays``.
+BYTES = (0, 1.21e08, 44.6, 21.8, 1.09e03, 752, 0, 1.35)
+
+# Sizes from which stages work differently.
+_COMPRESSED_PAIRS = 4_000_000  # pairs of a row and a label: the retriever compresses
+_THINNED_PAIRS, _KEPT_SHARE = 1_000_000, 0.4  # candidates: easy ones are left out
+_PENALTY_PAIRS, _PRIOR_PAIRS, _FINAL_PAIRS = 60_000, 200_000, 300_000
+_COMPILED_ENTRIES = 20_000_000  # of regressions: compiled code
+_VOTES_PER_ROW, _VOTES_AT_LEAST = 3_000, 200_000_000
+_HELD_OUT_ROWS, _ROWS_OF_ONE_FIT = 3_000, 30_000
+_LIKELY = 3.0  # likely labels of a row for each label that it has
+
+
+def announce_fit(X: Any, Y: Any, n_candidates: int, verbose: int) -> None:
+    """Announce a long or large fit; raise MemoryError if it needs more memory than is free."""
+    shape = FitSizes.of(X, Y, n_candidates)
+    memory.require_memory(
+        int(shape.n_bytes),
+        what="A fit of ShortlistClassifier to these rows",
+        remedy="Pass fewer rows, a smaller n_candidates, or a larger min_label_count.",
+    )
+    announce("ShortlistClassifier: the fit", shape.seconds, verbose, shape.n_bytes)
+
+
+@dataclass(frozen=True)
+class FitSizes:
+    """Sizes of the data of a fit."""
+
+    n_rows: int
+    n_features: int
+    n_labels: int
+    stored: int  # values of X
+    present: int  # labels of all rows
+    squares: float  # sum over the features of the squared number of their rows
+    n_candidates: int
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, n_candidates: int | None = None) -> FitSizes:
+        """Return the sizes of sparse or dense rows and sparse labels."""
+        (n_rows, n_features), n_labels = X.shape, Y.shape[1]
+        frequency = np.full(n_features, n_rows, dtype=np.float64)
+        if scipy.sparse.issparse(X):
+            frequency = np.bincount(X.indices, minlength=n_features).astype(np.float64)
+        count = n_candidates or usual_candidates(n_rows, n_labels, Y.nnz)
+        squares = float(frequency @ frequency)
+        return cls(n_rows, n_features, n_labels, int(frequency.sum()), Y.nnz, squares, count)
+
+    @property
+    def seconds(self) -> float:
+        """Estimated seconds of a fit on one core."""
+        return float(self.work @ (COMPILED_SECONDS if compiles() else PLAIN_SECONDS))
+
+    @property
+    def n_bytes(self) -> float:
+        """Estimated memory that a fit needs in addition to its data."""
+        return float(self.arrays @ BYTES)
+
+    @property
+    def work(self) -> Array:
+        """Multiplications, pairs and rows of the steps of a fit."""
+        n_rows, folds, last = self.n_rows, self._folds, int(self.n_rows < _ROWS_OF_ONE_FIT)
+        fits, codes = 3 * folds + last, usual_codes(n_rows, self.n_labels)
+        route = self._route
+        sizes = n_rows + self.n_features + self.n_labels
+        side = min(n_rows, self.n_features)
+        solved = (folds + last) * self._entries
+        large = solved > _COMPILED_ENTRIES
+        most = max(_VOTES_PER_ROW * n_rows, _VOTES_AT_LEAST)
+        return np.array(
+            [
+                1,
+                (2 * folds + last) * self.stored * codes if route == "codes" else 0,
+                fits * sizes * codes**2 if route == "codes" else 0,
+                fits * side**3 if route == "factorised" else 0,
+                fits * side**2 * self.n_labels if route == "factorised" else 0,
+                fits * self.stored * self.n_labels if route == "products" else 0,
+                fits * self.n_features * self.n_labels if route == "products" else 0,
+                folds * n_rows * self.n_labels,
+                folds * self._pairs,
+                0 if large else solved,
+                solved if large else 0,
+                min(_PENALTY_PAIRS, self._pairs) * self._row_entries,
+                folds * min(self.squares, most),
+                folds * n_rows,
+                self._held_out * self.present / n_rows,
+            ],
+            dtype=np.float64,
+        )
+
+    @property
+    def arrays(self) -> Array:
+        """Lengths of the largest arrays of a fit.
+
+        The matrices of a retriever that does not compress are gone when prior and co-occurrence
+        re-ranking are learnt.
+        """
+        prior, final = min(self._pairs, _PRIOR_PAIRS), min(self._held_out, _FINAL_PAIRS)
+        sizes, route = self.n_rows + self.n_features + self.n_labels, self._route
+        square = min(self.n_rows, self.n_features) ** 2 if route == "factorised" else 0
+        ridge = 0 if route == "codes" else square + 2 * self.n_features * self.n_labels
+        return np.array(
+            [
+                1,
+                self._entries > _COMPILED_ENTRIES,
+                self.stored + self.present,
+                self._pairs,
+                prior,
+                final,
+                sizes * usual_codes(self.n_rows, self.n_labels) if route == "codes" else 0,
+                max(0, 20 * ridge - 600 * prior - 1000 * final),
+            ],
+            dtype=np.float64,
+        )
+
+    @property
+    def _route(self) -> str:
+        """Name of the solver of the retriever."""
+        n_rows, n_labels = self.n_rows, self.n_labels
+        if n_rows * n_labels > _COMPRESSED_PAIRS:
+            return "codes"
+        sizes = self.n_features, n_labels, self.stored, self.present
+        blocks = routes.Shape(n_rows, *sizes, left_sparse=True)
+        return "products" if routes.ridge_by_products(blocks, n_labels) else "factorised"
+
+    @property
+    def _folds(self) -> int:
+        """Folds whose rows are held out, one after the other."""
+        n_folds = round(1 / float(np.clip(_HELD_OUT_ROWS / self.n_rows, 0.05, 0.2)))
+        return int(np.clip(round(_HELD_OUT_ROWS * n_folds / self.n_rows), 1, n_folds))
+
+    @property
+    def _pairs(self) -> int:
+        return self.n_rows * self.n_candidates
+
+    @property
+    def _held_out(self) -> int:
+        return min(self.n_rows, _HELD_OUT_ROWS) * self.n_candidates
+
+    @property
+    def _row_entries(self) -> float:
+        return 1.0 + (self.stored + _LIKELY * self.present) / self.n_rows
+
+    @property
+    def _entries(self) -> float:
+        pairs = self._pairs if self._pairs < _THINNED_PAIRS else _KEPT_SHARE * self._pairs
+        return pairs * self._row_entries
