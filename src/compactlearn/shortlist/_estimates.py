@@ -16,7 +16,7 @@ from compactlearn.core import _memory as memory
 from compactlearn.core._compiled import compiles
 from compactlearn.core._progress import announce
 from compactlearn.linalg import _routes as routes
-from compactlearn.shortlist._generation import usual_candidates, usual_codes
+from compactlearn.shortlist._generation import compresses, usual_candidates, usual_codes
 
 Array = NDArray[np.float64]
 
@@ -59,7 +59,6 @@ PLAIN_SECONDS = (
 BYTES = (0, 1.21e08, 44.6, 21.8, 1.09e03, 752, 0, 1.35)
 
 # Sizes from which stages work differently.
-_COMPRESSED_PAIRS = 4_000_000  # pairs of a row and a label: the retriever compresses
 _THINNED_PAIRS, _KEPT_SHARE = 1_000_000, 0.4  # candidates: easy ones are left out
 _PENALTY_PAIRS, _PRIOR_PAIRS, _FINAL_PAIRS = 60_000, 200_000, 300_000
 _COMPILED_ENTRIES = 20_000_000  # of regressions: compiled code
@@ -173,7 +172,7 @@ class FitSizes:
     def _route(self) -> str:
         """Name of the solver of the retriever."""
         n_rows, n_labels = self.n_rows, self.n_labels
-        if n_rows * n_labels > _COMPRESSED_PAIRS:
+        if compresses(n_rows, self.n_features, n_labels):
             return "codes"
         sizes = self.n_features, n_labels, self.stored, self.present
         blocks = routes.Shape(n_rows, *sizes, left_sparse=True)
