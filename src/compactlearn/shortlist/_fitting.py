@@ -26,6 +26,7 @@ from compactlearn.shortlist._generation import GeneratorSettings, sparse_rows
 from compactlearn.shortlist._label_reranking import (
     LabelProblems,
     LabelReranking,
+    label_weights,
     problems_of,
     thinned,
     with_likely_labels,
@@ -81,6 +82,7 @@ class FoldFit:
         settings: GeneratorSettings,
         rng: np.random.RandomState,
         share_out: ShareOut | None = None,
+        label_weight: float = 0.0,
     ) -> FoldFit:
         """Generate candidates and fit their prior without the rows inside the fold."""
         outside, new = np.flatnonzero(~inside), np.flatnonzero(inside)
@@ -99,6 +101,8 @@ class FoldFit:
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), prior.log_odds(missed))
         )
         problems = thinned(problems, rows.shape[0], rng)
+        if label_weight:
+            problems = problems.weighted(label_weights(learning.label_counts, label_weight))
         features = _as_new_rows(rows, outside, new, learning.groups)
         regressions = LabelProblems(
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out
@@ -154,6 +158,7 @@ def fit_stages(
     rng: np.random.RandomState,
     verbose: int,
     share_out: ShareOut | None = None,
+    label_weight: float = 0.0,
 ) -> tuple[Stages, HeldOutPairs]:
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
@@ -167,7 +172,7 @@ def fit_stages(
     start: Weights | None = None
     parts: list[HeldOutPairs] = []
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
-        fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
+        fold = FoldFit.of(data, rows, inside, settings, rng, share_out, label_weight)
         C = C or fold.problems.best_C(inside, rng)
         weights = fold.problems.solve(C, ~inside)
         parts.append(fold.held_out(weights, C))
