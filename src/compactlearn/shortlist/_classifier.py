@@ -95,9 +95,10 @@ class ShortlistClassifier(RanksLabels, DenseScores):
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1; rows longer than 1e8 raise ValueError.
     label_weight : float in [0, 1], default=0.0
-        How much more the regressions of rare labels count the loss of their rows: that of a label
-        of n rows is multiplied by (100 / n) ** label_weight, at most by 10 and at least by 0.1. 0.5
-        finds more of the rare labels; probabilities stay calibrated on held-out rows.
+        How much more rare labels count: in the regression of a label of n < 100 rows the loss is
+        multiplied by (100 / n) ** label_weight, at most by 10. 0.5 finds a few more of the rare
+        labels. "auto" selects C without these weights, and held-out rows that calibrate the
+        probabilities have none.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its probability is strictly above. A name is tuned on rows that

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,7 @@ class FoldFit:
     inside: NDArray[np.bool_]  # which rows the fold has
     present: NDArray[np.bool_]  # which candidates are
     known: NDArray[np.bool_]  # for which candidates that is known; no others count
+    label_counts: Array  # (n_labels,) rows outside the fold
     prior: CandidatePrior
     problems: LabelProblems
     cooccurrence: Cooccurrence
@@ -82,7 +83,6 @@ class FoldFit:
         settings: GeneratorSettings,
         rng: np.random.RandomState,
         share_out: ShareOut | None = None,
-        label_weight: float = 0.0,
     ) -> FoldFit:
         """Generate candidates and fit their prior without the rows inside the fold."""
         outside, new = np.flatnonzero(~inside), np.flatnonzero(inside)
@@ -101,15 +101,27 @@ class FoldFit:
             problems_of(missed, np.ones(missed.labels.size, dtype=bool), prior.log_odds(missed))
         )
         problems = thinned(problems, rows.shape[0], rng)
-        if label_weight:
-            problems = problems.weighted(label_weights(learning.label_counts, label_weight))
         features = _as_new_rows(rows, outside, new, learning.groups)
         regressions = LabelProblems(
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out
         )
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
         centroids = Centroids.of(rows[outside], learning.Y, learning.weights)
-        return cls(inside, present, known, prior, regressions, cooccurrence, centroids, retriever)
+        counts = learning.label_counts
+        return cls(
+            inside, present, known, counts, prior, regressions, cooccurrence, centroids, retriever
+        )
+
+    def weighted(self, label_weight: float) -> FoldFit:
+        """Return the fit with regressions that count rare labels more.
+
+        C is selected before, since the losses of the rows that select it have no such weights.
+        """
+        if not label_weight:
+            return self
+        weights = label_weights(self.label_counts, label_weight)
+        problems = self.problems.problems.weighted(weights)
+        return replace(self, problems=replace(self.problems, problems=problems))
 
     def held_out(self, weights: Weights, C: float) -> HeldOutPairs:
         """Return the inputs of the last stage for rows of the fold, by weights of other rows."""
@@ -172,8 +184,9 @@ def fit_stages(
     start: Weights | None = None
     parts: list[HeldOutPairs] = []
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
-        fold = FoldFit.of(data, rows, inside, settings, rng, share_out, label_weight)
+        fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
         C = C or fold.problems.best_C(inside, rng)
+        fold = fold.weighted(label_weight)
         weights = fold.problems.solve(C, ~inside)
         parts.append(fold.held_out(weights, C))
         if first is None:

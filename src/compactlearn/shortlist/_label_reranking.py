@@ -31,8 +31,7 @@ _NEARLY = 1.01  # times the smallest loss: as good, as far as some of the labels
 _JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
 _THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
-# With a label weight, a label of so many rows has weight 1, and no label more or less than these.
-_USUAL_ROWS, _LARGEST_WEIGHT = 100.0, 10.0
+_USUAL_ROWS, _LARGEST_WEIGHT = 100.0, 10.0  # labels of fewer rows are rare
 _FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
 
@@ -61,13 +60,13 @@ def thinned(problems: Problems, n_rows: int, rng: np.random.RandomState) -> Prob
 
 
 def label_weights(counts: NDArray[Any], exponent: float) -> NDArray[np.float64]:
-    """Return the weights of the losses of labels with so many rows; more rows, less weight.
+    """Return the weights of the losses of labels with so many rows.
 
     >>> label_weights(np.array([0, 1, 25, 100, 400]), 0.5)
-    array([10. , 10. ,  2. ,  1. ,  0.5])
+    array([10., 10.,  2.,  1.,  1.])
     """
-    weights = (np.maximum(counts, 1.0) / _USUAL_ROWS) ** -exponent
-    return np.clip(weights, 1 / _LARGEST_WEIGHT, _LARGEST_WEIGHT)
+    share = np.clip(counts, 1.0, _USUAL_ROWS) / _USUAL_ROWS
+    return np.minimum(share**-exponent, _LARGEST_WEIGHT)
 
 
 def problems_of(
