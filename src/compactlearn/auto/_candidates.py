@@ -319,6 +319,7 @@ def _tree_seconds(problem: Problem) -> float:
 
 UNKNOWN_LONGER = 2.5  # factor of the seconds if some labels are unknown; measured on enron
 SHORTLIST = "shortlist"
+RARE_WEIGHT = 0.5  # label_weight if the metric weighs labels equally; docs/lab/shortlists.md
 
 
 def shortlist_candidates(problem: Problem, findings: Findings) -> Iterator[Candidate]:
@@ -356,6 +357,7 @@ def try_shortlist(problem: Problem, classifier: ShortlistClassifier) -> Trial:
 
 def _shortlist(problem: Problem) -> ShortlistClassifier:
     return ShortlistClassifier(
+        label_weight=RARE_WEIGHT if problem.scoring.equal_labels else 0.0,
         threshold=0.5,
         n_jobs=problem.n_jobs,
         random_state=problem.random_state,

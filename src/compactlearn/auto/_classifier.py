@@ -23,7 +23,7 @@ from compactlearn.auto._leaderboard import (
     reasons,
     trial_row,
 )
-from compactlearn.auto._problem import Problem, given_folds, row_folds
+from compactlearn.auto._problem import Problem, given_folds, row_folds, scorer_of
 from compactlearn.auto._schedule import SearchRun, run_candidates
 from compactlearn.auto._small_candidates import small_candidates
 from compactlearn.auto._trials import Trial
@@ -57,7 +57,7 @@ from compactlearn.core._weight import bytes_in
 from compactlearn.decoding._label_space import LabelSpace
 from compactlearn.decoding._thresholds import STRATEGIES
 from compactlearn.metrics._checks import row_blocks
-from compactlearn.metrics._scoring import Scorer, scorer
+from compactlearn.metrics._scoring import Scorer
 
 Array = NDArray[np.float64]
 
@@ -86,7 +86,9 @@ class AutoCompactClassifier(RanksLabels, DenseScores):
     ----------
     scoring : str or scorer, default="average_precision"
         Metric to optimise: a name in ``compactlearn.metrics.METRICS``, or
-        ``compactlearn.metrics.scorer(name, ...)``.
+        ``compactlearn.metrics.scorer(name, ...)``. Propensity-scored metrics, such as "psp@5", take
+        the weights of labels from the labels of ``fit`` where they are given by name. With these
+        and "macro_f1" the shortlist weights rare labels (``label_weight=0.5``).
     time_budget : float or None, default=None
         Seconds. A large search begins with a quick compact model of about a second. A model is
         skipped if it is estimated to take longer than the time left, and stopped between its steps
@@ -309,7 +311,7 @@ compression_, n_features_in_, feature_names_in_
             given.weights,
             targets,
             fold,
-            self.scoring if isinstance(self.scoring, Scorer) else scorer(self.scoring),
+            scorer_of(self.scoring, targets, given.weights),
             self.threshold if isinstance(self.threshold, str) else "f1",
             seed := int(rng.randint(2**31 - 1)),
             self.n_jobs,

@@ -14,11 +14,17 @@ from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold
 
 from compactlearn.core._targets import Targets
+from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.crossfit._folds import Folds, Split, make_splits
 from compactlearn.crossfit._scores import OutOfFoldScores
 from compactlearn.crossfit._together import held_out_together, row_hashes
 from compactlearn.metrics._judges import Judges
-from compactlearn.metrics._scoring import Scorer
+from compactlearn.metrics._propensity import (
+    FEWEST_FOR_PROPENSITIES,
+    inverse_propensities_of_counts,
+)
+from compactlearn.metrics._scoring import Scorer, scorer
+from compactlearn.metrics._table import get_metric
 from compactlearn.model_selection._folds import Data
 from compactlearn.model_selection._search_data import SearchData
 
@@ -27,6 +33,26 @@ Rows = NDArray[np.intp]
 
 # Largest number of scores that are kept of a trial; with more, some of the rows score the model.
 JUDGED_SCORES = 12_000_000
+
+
+def scorer_of(scoring: Any, targets: Targets, weights: Array | None) -> Scorer:
+    """Return the scorer that ``scoring`` names or is.
+
+    Of a propensity-scored metric that is given by name, the training labels have the weights.
+    """
+    if isinstance(scoring, Scorer):
+        return scoring
+    if "weights" not in get_metric(scoring).options:
+        return scorer(scoring)
+    if targets.kind == "binary":
+        raise ValueError(
+            f"scoring={scoring!r} ranks labels weighted by their frequency and needs three classes "
+            "or more; y has two. Pass another metric."
+        )
+    counts = expected_counts(targets.matrix, targets.unknown, weights)
+    total = float(targets.matrix.shape[0] if weights is None else weights.sum())
+    total = max(total, FEWEST_FOR_PROPENSITIES)
+    return scorer(scoring, weights=inverse_propensities_of_counts(counts, total))
 
 
 def mean_score(by_fold: Array) -> float:

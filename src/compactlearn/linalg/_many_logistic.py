@@ -108,6 +108,16 @@ class Problems:
             np.concatenate([self.offsets, other.offsets])[order],
         )
 
+    def weighted(self, weights: Array) -> Problems:
+        """Multiply the losses of each problem by its weight.
+
+        >>> two = Problems(np.array([0, 1, 3]), np.arange(3), np.arange(3) < 1, np.zeros(3))
+        >>> two.weighted(np.array([2.0, 0.5])).counts
+        array([2. , 0.5, 0.5], dtype=float32)
+        """
+        counts = np.repeat(weights, np.diff(self.starts)).astype(np.float32)
+        return replace(self, counts=counts if self.counts is None else counts * self.counts)
+
     def chosen(self, problems: Places) -> Problems:
         """Some of the problems, in this order."""
         lengths = np.diff(self.starts)[problems]

@@ -27,6 +27,11 @@ class Scorer:
         """The predictions that the metric reads: "scores", "labels" or "probabilities"."""
         return get_metric(self.name).needs
 
+    @property
+    def equal_labels(self) -> bool:
+        """Whether a rare label counts as much as a frequent one, or more."""
+        return get_metric(self.name).equal_labels
+
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:
         """Return the metric on X and Y, with its sign changed if less of it is better."""
         metric = get_metric(self.name)
@@ -58,7 +63,7 @@ def scorer(name: str, **options: Any) -> Scorer:
     Parameters
     ----------
     name : str
-        A name in `METRICS`; "precision_at_3" is "precision_at_k" with k = 3.
+        A name in `METRICS`; "precision_at_3" or "precision@3" is "precision_at_k" with k = 3.
     **options
         Passed on to the metric: `k`, `weights` and so on.
 

@@ -47,6 +47,9 @@ class Metric:
         `Measure`, for instance. Blocks are `LabelRanks`, `Counts` or `ProbabilityBlock`, by
         `needs`. The options of its signature, and their defaults, are those of the metric. One
         that is called `weights` is filled in from the training labels, see `inverse_propensities`.
+    equal_labels : bool
+        Whether a rare label counts as much as a frequent one, or more. Searches then weight rare
+        labels, see the parameter `label_weight` of `ShortlistClassifier`.
     fixed : dict
         Options that are part of the name: ``k`` in "precision_at_3".
     """
@@ -56,6 +59,7 @@ class Metric:
     greater_is_better: bool
     title: str
     measure: Callable[..., AnyMeasure]
+    equal_labels: bool = False
     fixed: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -164,7 +168,7 @@ ROWS: dict[str, Metric] = {
         Metric("hamming_loss", "labels", False, "Hamming loss", of_labels.hamming_loss),
         Metric("subset_accuracy", "labels", True, "Subset accuracy", of_labels.subset_accuracy),
         Metric("example_f1", "labels", True, "Example-F1", of_labels.example_f1),
-        Metric("macro_f1", "labels", True, "Macro-F1", of_labels.MacroF1),
+        Metric("macro_f1", "labels", True, "Macro-F1", of_labels.MacroF1, equal_labels=True),
         Metric("log_loss", "probabilities", False, "Log-loss", reliability.log_loss),
         Metric("calibration_error", "probabilities", False, "Calibration error of all pairs",
                reliability.calibration_error),
@@ -176,8 +180,10 @@ ROWS: dict[str, Metric] = {
         Metric("r_precision_at_k", "scores", True, "R-precision@k", measures.r_precision),
         Metric("calibration_error_at_k", "probabilities", False, "Calibration error@k",
                reliability.calibration_error_at),
-        Metric("psp_at_k", "scores", True, "Propensity-scored precision@k", measures.psp),
-        Metric("psndcg_at_k", "scores", True, "Propensity-scored nDCG@k", measures.psndcg),
+        Metric("psp_at_k", "scores", True, "Propensity-scored precision@k", measures.psp,
+               equal_labels=True),
+        Metric("psndcg_at_k", "scores", True, "Propensity-scored nDCG@k", measures.psndcg,
+               equal_labels=True),
     )
 }
 # fmt: on
@@ -200,7 +206,7 @@ def get_metric(name: str) -> Metric:
     Parameters
     ----------
     name : str
-        One of `METRICS`, or with a number in place of k.
+        One of `METRICS`, or with a number in place of k; "precision@3" is "precision_at_3".
 
     Examples
     --------
@@ -208,10 +214,13 @@ def get_metric(name: str) -> Metric:
     False
     >>> get_metric("precision_at_1").function([[1, 0]], [[0.2, 0.7]])
     0.0
+    >>> get_metric("psp@5").name
+    'psp_at_5'
     """
-    if isinstance(name, str) and name in METRICS:
-        return METRICS[name]
-    numbered = re.fullmatch(r"(\w+_at_)(\d+)", name) if isinstance(name, str) else None
+    asked = name.replace("@", "_at_") if isinstance(name, str) else ""
+    if asked in METRICS:
+        return METRICS[asked]
+    numbered = re.fullmatch(r"(\w+_at_)(\d+)", asked)
     general = METRICS.get(f"{numbered[1]}k") if numbered else None
     if numbered is None or general is None:
         hint = nearest(name, METRICS) if isinstance(name, str) else ""
@@ -220,7 +229,7 @@ def get_metric(name: str) -> Metric:
             f"Use one of these.{hint}"
         )
     title = f"{general.title.removesuffix('k')}{numbered[2]}"
-    return replace(general, name=name, title=title, fixed={"k": int(numbered[2])})
+    return replace(general, name=asked, title=title, fixed={"k": int(numbered[2])})
 
 
 def get_metric_of_scores(name: str) -> Metric:

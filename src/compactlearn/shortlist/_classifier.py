@@ -94,6 +94,11 @@ class ShortlistClassifier(RanksLabels, DenseScores):
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1; rows longer than 1e8 raise ValueError.
+    label_weight : float in [0, 1], default=0.0
+        How much more rare labels count: in the regression of a label of n < 100 rows the loss is
+        multiplied by (100 / n) ** label_weight, at most by 10. 0.5 finds a few more of the rare
+        labels. "auto" selects C without these weights, and held-out rows that calibrate the
+        probabilities have none.
     threshold : float, array of shape (n_labels,), "auto", "f1", "per-label" or "cardinality", \
 default="auto"
         A label is predicted where its probability is strictly above. A name is tuned on rows that
@@ -174,6 +179,7 @@ default="auto"
         "n_neighbors": (Integer(0),),
         "C": (Real(0, open_low=True), Choice("auto")),
         "unit_rows": (Flag(),),
+        "label_weight": (Real(0, 1),),
         "threshold": (Real(), Numbers(), Choice("auto", *STRATEGIES)),
         "smallest_weight": (Real(0),),
         "min_label_count": (Integer(1),),
@@ -191,6 +197,7 @@ default="auto"
         n_neighbors: int = 50,
         C: float | str = "auto",
         unit_rows: bool = True,
+        label_weight: float = 0.0,
         threshold: Any = "auto",
         smallest_weight: float = 0.02,
         min_label_count: int = 1,
@@ -204,6 +211,7 @@ default="auto"
         self.n_neighbors = n_neighbors
         self.C = C
         self.unit_rows = unit_rows
+        self.label_weight = label_weight
         self.threshold = threshold
         self.smallest_weight = smallest_weight
         self.min_label_count = min_label_count
@@ -293,6 +301,7 @@ default="auto"
                 rng=seeded(self.random_state),
                 verbose=self.verbose,
                 share_out=workers,
+                label_weight=float(self.label_weight),
             )
             final = new.candidates.matrix(stages.final.scores(new.inputs).astype(np.float64))
             if isinstance(self.threshold, str) and labels.kind == "multilabel":

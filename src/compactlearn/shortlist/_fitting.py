@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from compactlearn.shortlist._generation import GeneratorSettings, sparse_rows
 from compactlearn.shortlist._label_reranking import (
     LabelProblems,
     LabelReranking,
+    label_weights,
     problems_of,
     thinned,
     with_likely_labels,
@@ -66,6 +67,7 @@ class FoldFit:
     inside: NDArray[np.bool_]  # which rows the fold has
     present: NDArray[np.bool_]  # which candidates are
     known: NDArray[np.bool_]  # for which candidates that is known; no others count
+    label_counts: Array  # (n_labels,) rows outside the fold
     prior: CandidatePrior
     problems: LabelProblems
     cooccurrence: Cooccurrence
@@ -105,7 +107,21 @@ class FoldFit:
         )
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
         centroids = Centroids.of(rows[outside], learning.Y, learning.weights)
-        return cls(inside, present, known, prior, regressions, cooccurrence, centroids, retriever)
+        counts = learning.label_counts
+        return cls(
+            inside, present, known, counts, prior, regressions, cooccurrence, centroids, retriever
+        )
+
+    def weighted(self, label_weight: float) -> FoldFit:
+        """Return the fit with regressions that count rare labels more.
+
+        C is selected before, since the losses of the rows that select it have no such weights.
+        """
+        if not label_weight:
+            return self
+        weights = label_weights(self.label_counts, label_weight)
+        problems = self.problems.problems.weighted(weights)
+        return replace(self, problems=replace(self.problems, problems=problems))
 
     def held_out(self, weights: Weights, C: float) -> HeldOutPairs:
         """Return the inputs of the last stage for rows of the fold, by weights of other rows."""
@@ -154,6 +170,7 @@ def fit_stages(
     rng: np.random.RandomState,
     verbose: int,
     share_out: ShareOut | None = None,
+    label_weight: float = 0.0,
 ) -> tuple[Stages, HeldOutPairs]:
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
@@ -169,6 +186,7 @@ def fit_stages(
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
         fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
         C = C or fold.problems.best_C(inside, rng)
+        fold = fold.weighted(label_weight)
         weights = fold.problems.solve(C, ~inside)
         parts.append(fold.held_out(weights, C))
         if first is None:

@@ -31,6 +31,7 @@ _NEARLY = 1.01  # times the smallest loss: as good, as far as some of the labels
 _JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
 _THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
+_USUAL_ROWS, _LARGEST_WEIGHT = 100.0, 10.0  # labels of fewer rows are rare
 _FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
 
@@ -56,6 +57,16 @@ def thinned(problems: Problems, n_rows: int, rng: np.random.RandomState) -> Prob
     if problems.rows.size < _THINNED_PAIRS:
         return problems
     return problems.thinned(OFFSET * float(logit(_EASY)), _ONE_IN, n_rows, rng)
+
+
+def label_weights(counts: NDArray[Any], exponent: float) -> NDArray[np.float64]:
+    """Return the weights of the losses of labels with so many rows.
+
+    >>> label_weights(np.array([0, 1, 25, 100, 400]), 0.5)
+    array([10., 10.,  2.,  1.,  1.])
+    """
+    share = np.clip(counts, 1.0, _USUAL_ROWS) / _USUAL_ROWS
+    return np.minimum(share**-exponent, _LARGEST_WEIGHT)
 
 
 def problems_of(
