@@ -74,10 +74,11 @@ def test_candidates_that_are_drawn_count_for_all(monkeypatch, weighted):
     """In every range of margins, not only together; all present ones are used, and count once."""
     monkeypatch.setattr(reranking, "_ABSENT", 2_000)
     _, inputs, present = rows_of(40_000)
+    inputs[:, 1] = inputs[:, 0]
     weights = 1.0 + np.arange(present.size) % 3 if weighted else np.ones(present.size)
     bands = [inputs[:, 0] < -6, (inputs[:, 0] >= -6) & (inputs[:, 0] < -2), inputs[:, 0] >= -2]
-    totals, drawn = np.zeros((20, 3)), []
-    for k in range(20):
+    totals, drawn = np.zeros((200, 3)), []
+    for k in range(200):
         pairs, counts = reranking._sampled(inputs, present, weights, seeded(k))
         np.testing.assert_array_equal(counts[present[pairs]], weights[present])
         every = np.zeros(present.size)
@@ -85,21 +86,19 @@ def test_candidates_that_are_drawn_count_for_all(monkeypatch, weighted):
         totals[k] = [every[band & ~present].sum() for band in bands]
         drawn.append((~present[pairs]).sum())
     expected = [weights[band & ~present].sum() for band in bands]
-    off = np.abs(totals.mean(axis=0) - expected)
-    assert (off < 5 * totals.std(axis=0) / np.sqrt(20) + 1e-9).all()
-    np.testing.assert_allclose(totals.mean(axis=0), expected, rtol=0.05)
+    error = totals.std(axis=0) / np.sqrt(200)
+    assert (error < 0.05 * np.array(expected)).all()
+    assert (np.abs(totals.mean(axis=0) - expected) < 4 * error).all()
     assert 1_000 < np.mean(drawn) <= 2_050
-    pairs, counts = reranking._sampled(inputs[:3000], present[:3000], weights[:3000], seeded(0))
-    hard = pairs[counts == weights[pairs]]
-    assert present[:3000].sum() <= hard.size < 3000
 
 
 def test_few_candidates_are_all_used():
     _, inputs, present = rows_of(5_000)
-    pairs, counts = reranking._sampled(inputs, present, np.ones(5_000), seeded(0))
-    share = counts[~present[pairs]]
-    assert pairs.size == 5_000
-    assert (share == 1.0).all()
+    inputs[:, 1] = inputs[:, 0]  # most of them are easy
+    weights = 1.0 + np.arange(5_000) % 3
+    pairs, counts = reranking._sampled(inputs, present, weights, seeded(0))
+    np.testing.assert_array_equal(pairs, np.arange(5_000))
+    np.testing.assert_array_equal(counts, weights)
 
 
 # ---- what is learnt ------------------------------------------------------------------------------
@@ -112,7 +111,7 @@ def test_the_reranking_reads_what_it_was_taught(monkeypatch):
     for most in (200_000, 5_000):
         monkeypatch.setattr(reranking, "_ABSENT", most)
         stage = learnt(inputs, present)
-        np.testing.assert_allclose(stage.scores(inputs[usual]), true[usual], atol=0.5)
+        np.testing.assert_allclose(stage.scores(inputs[usual]), true[usual], atol=0.25, rtol=0.1)
         found.append(expit(stage.scores(inputs).astype(float)))
         assert found[-1].mean() == pytest.approx(present.mean(), rel=0.03)
     assert np.abs(found[0] - found[1]).mean() < 0.01

@@ -342,9 +342,11 @@ def test_as_many_labels_are_expected_of_new_texts_as_they_have():
         np.eye(10, dtype=int)[np.where(rng.random(1500) < 0.3, rng.integers(10, size=1500), topic)]
     )
     vectorizer = TfidfVectorizer().fit(text[:500])
-    model = ShortlistClassifier(random_state=0).fit(vectorizer.transform(text[:500]), Y[:500])
-    p = model.predict_proba(vectorizer.transform(text[500:]))
-    assert p.sum() == pytest.approx(1000, rel=0.08)
+    old, new = vectorizer.transform(text[:500]), vectorizer.transform(text[500:])
+    models = [ShortlistClassifier(random_state=seed).fit(old, Y[:500]) for seed in range(3)]
+    found = [model.predict_proba(new).sum() for model in models]
+    assert np.mean(found) == pytest.approx(1000, rel=0.06)
+    assert np.ptp(found) < 160
 
 
 # ---- the classifier -------------------------------------------------------------------------
@@ -382,8 +384,11 @@ def test_dense_rows_are_those_of_sparse_ones(model):
     np.testing.assert_array_equal(two.candidates.labels, one.candidates.labels)
     # Sums of sparse and of dense rows are rounded differently, to seven digits.
     np.testing.assert_allclose(two.inputs, one.inputs, atol=0.01)
-    np.testing.assert_allclose(other.stages_.final.scores(one.inputs), one.scores, atol=0.2)
-    assert np.abs(two.scores - one.scores).mean() < 0.02
+    # Networks that are trained with such inputs differ less than those of other random numbers.
+    others = clone(model).set_params(random_state=1).fit(X, Y).stages_.final.scores(one.inputs)
+    gap = np.abs(two.scores - one.scores)
+    assert gap.mean() < 0.05 < np.abs(others - one.scores).mean()
+    assert gap.max() < 0.5
 
 
 def test_seeds_threads_copies_and_lengths():

@@ -287,9 +287,11 @@ def _sampled(
 ) -> tuple[Places, Array]:
     """Return candidates to learn from, and how often each counts.
 
-    Absent candidates are drawn, those that resemble present ones more often; the weight of each is
-    divided by its probability of being drawn.
+    Of many absent candidates some are drawn, those that resemble present ones more often; the
+    weight of each is divided by its probability of being drawn.
     """
+    if np.count_nonzero(~present) <= _ABSENT:
+        return np.arange(present.size), weights
     hard = np.maximum(expit(inputs[:, 0]), 0.5 * expit(inputs[:, 1])) + _EASIEST
     share = np.minimum(1.0, _ABSENT * hard / hard[~present].sum())
     share[present] = 1.0
