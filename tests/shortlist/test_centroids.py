@@ -53,6 +53,24 @@ def test_centroids_are_those_of_dense_rows(monkeypatch, entries, weighted, small
         assert 0 < found.nnz < (literal(rows, Y, weights, 0.0) != 0).sum()
 
 
+def test_blocks_have_as_many_entries_as_they_may(monkeypatch):
+    """More only where a single label has them."""
+    rows, Y = rows_and_labels()
+    work = np.diff(rows.indptr) @ (Y.toarray() > 0)
+    blocks, kept_entries = [], centroids.kept_entries
+    monkeypatch.setattr(centroids, "_ENTRIES", 130)
+    monkeypatch.setattr(
+        centroids,
+        "kept_entries",
+        lambda sums, kept: blocks.append(sums.shape[0]) or kept_entries(sums, kept),
+    )
+    Centroids.of(rows, Y)
+    parts = np.split(work, np.cumsum(blocks)[:-1])
+    assert sum(blocks) == Y.shape[1]
+    assert 1 < len(blocks) < Y.shape[1]
+    assert all(part.sum() <= 130 or part.size == 1 for part in parts)
+
+
 def test_a_row_of_weight_two_is_there_twice():
     rows, Y = rows_and_labels()
     weights = 1.0 + (np.arange(60) < 20)

@@ -64,6 +64,8 @@ def test_shares_are_means_of_gradients_on_the_line():
         units = (before + t * (after - before)) @ stage.first + stage.biases
         mean += ((units > 0) * stage.second) @ stage.first.T / 20_000
     np.testing.assert_allclose(stage.mean_gradients(before, after), mean, atol=2e-3)
+    there = ((before @ stage.first + stage.biases > 0) * stage.second) @ stage.first.T
+    np.testing.assert_allclose(stage.mean_gradients(before, before), there)
 
 
 # ---- absent candidates that are drawn ------------------------------------------------------------
