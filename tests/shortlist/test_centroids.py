@@ -79,6 +79,14 @@ def test_a_row_of_weight_two_is_there_twice():
     np.testing.assert_allclose(found, Centroids.of(rows[twice], Y[twice]).columns.toarray(), 1e-5)
 
 
+@pytest.mark.parametrize("unit", [1e-300, 1e-30, 1e30, 1e300])
+def test_units_of_weights_do_not_matter(unit):
+    rows, Y = rows_and_labels()
+    weights = 1.0 + np.arange(60) % 3
+    found = Centroids.of(rows, Y, unit * weights).columns.toarray()
+    np.testing.assert_allclose(found, Centroids.of(rows, Y, weights).columns.toarray(), 1e-5)
+
+
 def test_no_labels_no_rows_and_no_entries():
     rows, Y = rows_and_labels()
     assert Centroids.of(rows, Y[:, :0]).columns.shape == (25, 0)

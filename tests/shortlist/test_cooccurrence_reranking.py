@@ -150,14 +150,29 @@ def test_units_of_the_inputs_do_not_matter_nor_constant_ones():
     np.testing.assert_allclose(learnt(other, present).scores(other), expected, atol=0.02)
 
 
-def test_weights_count_candidates():
-    """Present candidates of weight 4 are four times as likely."""
+@pytest.mark.parametrize("n", [60, 400, 4_000])
+def test_weights_count_candidates(n):
+    """Present candidates of weight 4 are four times as likely; also where candidates are few."""
     rng = np.random.default_rng(0)
-    inputs, present = np.zeros((4_000, _INPUTS)), rng.random(4_000) < 0.2
-    inputs[:, 0] = rng.normal(size=4_000)
+    inputs, present = np.zeros((n, _INPUTS)), rng.random(n) < 0.2
+    inputs[:, 0] = rng.normal(size=n)
     weights = np.where(present, 4.0, 1.0)
     p = expit(learnt(inputs, present, weights).scores(inputs).astype(float))
-    assert p.mean() == pytest.approx(0.5, abs=0.05)
+    assert np.average(p, weights=weights) == pytest.approx(
+        np.average(present, weights=weights), abs=0.07
+    )
+    p = expit(learnt(inputs, present).scores(inputs).astype(float))
+    assert p.mean() == pytest.approx(present.mean(), abs=0.05)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e-60, 1e60, 1e300])
+def test_weights_of_any_size(unit):
+    """Small ones leave nothing but the penalty, large ones no penalty."""
+    _, inputs, present = rows_of(1_000)
+    scores = learnt(inputs, present, np.full(1_000, unit)).scores(inputs)
+    assert np.isfinite(scores).all()
+    right = ((scores > 0) == present).mean()
+    assert right > 0.75
 
 
 def test_scores_do_not_depend_on_blocks(monkeypatch):

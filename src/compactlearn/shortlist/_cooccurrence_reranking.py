@@ -39,6 +39,8 @@ _SMALLEST = 1e-4  # probabilities have logarithms down to here
 _BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
 _NETWORKS, _UNITS = 2, 32  # of which the mean is used
 _EPOCHS, _RATE, _PENALTY = 20, 5e-3, 5.0
+_BATCHES, _FEWEST_STEPS = (32, 512), 2_000  # candidates of a batch, and steps of a network
+_LARGEST_PENALTY = 1e4  # of a batch, where weights are tiny
 _ABSENT = 30_000  # absent candidates that are enough for some hundreds of weights
 _EASIEST = 1e-3  # added to the probabilities by which they are drawn
 _PAIRS = 1 << 15  # scored at a time
@@ -250,7 +252,8 @@ def all_inputs(
     named = ~np.isnan(candidates.retrieved)
     similar = centroids.similarities(rows, candidates)
     others = cooccurrence.inputs(candidates, margins, log_odds)
-    return np.column_stack([others, candidates.votes, named, similar])
+    found = np.column_stack([others, candidates.votes, named, similar])
+    return found.astype(np.float64, copy=False)
 
 
 def _network(
@@ -261,20 +264,26 @@ def _network(
     used = inputs[pairs]
     means, scales = used.mean(axis=0), used.std(axis=0)
     scales = np.where(scales > 1e-6 * (1.0 + np.abs(means)), scales, 1.0)
-    batch = int(np.clip(pairs.size // 100, 1, 512))
+    # Weights count relative to others of the same batch, and the penalty relative to all weights.
+    batch = min(int(np.clip(pairs.size // 100, *_BATCHES)), pairs.size)
+    epochs = max(_EPOCHS, _FEWEST_STEPS * batch // pairs.size)
+    mean = counts.mean()
     model = MLPClassifier(
         (_UNITS,),
-        alpha=_PENALTY * batch / pairs.size,  # of which batch.size / 2 is the penalty of a batch
+        # Of which half is the penalty of a batch.
+        alpha=min(_PENALTY * batch / pairs.size / mean, _LARGEST_PENALTY),
         batch_size=batch,
         learning_rate_init=_RATE,
-        max_iter=_EPOCHS,
-        n_iter_no_change=_EPOCHS,
+        max_iter=epochs,
+        n_iter_no_change=epochs,
         random_state=int(rng.randint(2**31 - 1)),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is fixed
         model.fit(
-            ((used - means) / scales).astype(np.float32), present[pairs], counts.astype(np.float32)
+            ((used - means) / scales).astype(np.float32),
+            present[pairs],
+            (counts / mean).astype(np.float32),
         )
     weights_of, biases_of = model.coefs_, model.intercepts_
     first = weights_of[0].astype(np.float64) / scales[:, None]
