@@ -308,9 +308,13 @@ def test_single_split_of_a_long_search(judged, monkeypatch):
 # --- the shortlist and the automatic search ------------------------------------------------------
 
 
+SIMILARITY = 10  # of the inputs of a shortlist's last stage
+
+
+@pytest.mark.parametrize("inputs", [slice(None), [SIMILARITY]], ids=["all", "centroids"])
 @pytest.mark.parametrize("sampled", [False, True])
-def test_shortlist(monkeypatch, sampled):
-    """Candidates, prior and margins of a fold's rows, which the last stage is learnt from.
+def test_shortlist(monkeypatch, sampled, inputs):
+    """Candidates, prior, margins and centroids of a fold's rows: inputs of the last stage.
 
     Also where easy pairs are sampled, as they are where there are many.
     """
@@ -333,7 +337,7 @@ def test_shortlist(monkeypatch, sampled):
             found = fold.held_out(fold.problems.solve(1.0, ~own), 1.0)
             dense = np.zeros((own.sum(), 12, found.inputs.shape[1]))
             dense[found.candidates.rows, found.candidates.labels] = found.inputs
-            parts.append((found.rows, dense))
+            parts.append((found.rows, dense[:, :, inputs]))
         return parts
 
     assert_out_of_fold(run, labels, copy_of)

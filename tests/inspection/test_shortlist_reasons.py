@@ -1,4 +1,4 @@
-"""Scores of ShortlistClassifier: its looks one after the other, with nothing left over."""
+"""Scores of ShortlistClassifier: its stages one after the other, with nothing left over."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._label_reranking import OFFSET
 from tests.makers import make_data
 
-SINGLE = 5e-6  # the looks are in single precision
+SINGLE = 5e-6  # the stages are in single precision
 
 
 @pytest.fixture(scope="module")
@@ -68,23 +68,26 @@ def test_all_labels_and_those_that_are_no_candidates(model, enron):
 
 
 def test_features_and_likely_labels_share_one_slope(model, enron):
-    """The label re-ranking is a sum, and all its terms go through the same function."""
+    """All terms of the margin go through the same function, and all of the similarity."""
     n_features = enron.X.shape[1]
     names = enron.feature_names
+    centroids = model.stages_.centroids.columns.toarray().astype(float)
     for one in model.explain(enron.X[300:310], k=None, feature_names=names):
-        weights = model.coef_[[int(one.label)]].toarray()[0]
+        weights = model.coef_[[int(one.label)]].toarray()[0].astype(float)
         x = enron.X[[300 + one.row]].toarray()[0]
         x = x / np.linalg.norm(x)
-        slopes = [
-            term.contribution / (x[names.index(word)] * weights[names.index(word)])
-            for word, term in of_kind(one, "feature").items()
-        ]
-        slopes += [
-            term.contribution / (term.value * weights[n_features + int(label)] / np.sqrt(model.C_))
-            for label, term in of_kind(one, "label").items()
-        ]
-        assert len(slopes) > 3
-        np.testing.assert_allclose(slopes, slopes[0], rtol=1e-4)
+        summands, found = [], []
+        for word, term in of_kind(one, "feature").items():
+            k = names.index(word)
+            summands.append([x[k] * weights[k], x[k] * centroids[k, int(one.label)]])
+            found.append(term.contribution)
+        for label, term in of_kind(one, "label").items():
+            weight = weights[n_features + int(label)]
+            summands.append([term.value * weight / np.sqrt(model.C_), 0.0])
+            found.append(term.contribution)
+        assert len(found) > 4
+        slopes = np.linalg.lstsq(np.array(summands), np.array(found), rcond=None)[0]
+        np.testing.assert_allclose(summands @ slopes, found, rtol=1e-4, atol=1e-6)
 
 
 def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
@@ -102,6 +105,7 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         first = model.stages_.prior.log_odds(usual).astype(float)
         margin = model.stages_.labels.intercepts[j] + OFFSET * first
         inputs = model.stages_.cooccurrence.inputs(usual, margin, first)
+        inputs = np.hstack([inputs, np.zeros((1, 3))])  # no votes, not named, not similar
         # Without co-occurring candidates, the label that a candidate needs is itself.
         assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 
@@ -118,7 +122,7 @@ def test_cooccurrence_is_what_other_candidates_change(model, enron):
         own = start + int(np.flatnonzero(labels == int(one.label))[0])
         inputs = ranked.inputs[[own]]
         alone = inputs.copy()
-        alone[:, 3:] = model.stages_.cooccurrence.alone(ranked.margins[[own]])
+        alone[:, 3:8] = model.stages_.cooccurrence.alone(ranked.margins[[own]])
         change = float(model.stages_.final.scores(inputs)[0]) - float(
             model.stages_.final.scores(alone)[0]
         )

@@ -15,6 +15,7 @@ from compactlearn.compact._unit_rows import UnitRows
 from compactlearn.shortlist import _compiled_ranking as compiled_ranking
 from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _stages as stages
+from compactlearn.shortlist._cooccurrence_reranking import CooccurrenceReranking
 
 SMALL = {"n_candidates": 12, "n_neighbors": 8, "C": 1.0, "random_state": 0}
 
@@ -148,6 +149,21 @@ def test_compressed_retriever(by_route, monkeypatch):
     model = ShortlistClassifier(**SMALL).fit(X, Y)
     assert len(model.stages_._compiled.linear.factors) == 2
     assert_same(by_route, model, new)
+
+
+def test_every_input_is_that_of_scipy(by_route):
+    """Also those that the fitted network hardly uses."""
+    X, Y, new = data_of()
+    model = ShortlistClassifier(**SMALL).fit(X, Y)
+    inputs = model.stages_.rank(new[2:]).inputs
+    assert inputs.shape[1] == compiled_ranking._INPUTS
+    assert (np.ptp(inputs, axis=0) > 0).all()
+    for k in range(inputs.shape[1]):
+        one = np.eye(inputs.shape[1])[:, [k]]
+        final = CooccurrenceReranking(np.hstack([one, -one]), np.zeros(2), np.array([1.0, -1.0]), 0)
+        own = stages.Stages(**model.stages_.__getstate__() | {"final": final})
+        found = own._compiled.ranked(new[2:])[1]
+        np.testing.assert_allclose(found, inputs[:, k], rtol=1e-5, atol=2e-5)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
@@ -379,7 +395,10 @@ def test_labels_that_are_not_there_are_refused(by_route, monkeypatch):
             by_route(lambda: model.predict_topk(new, 2))
 
 
-@pytest.mark.parametrize("part", ["prior", "labels", "cooccurrence", "final", "neighbours"])
+WRONG = ["prior", "labels", "cooccurrence", "neighbours", "centroids", "first", "second", "inputs"]
+
+
+@pytest.mark.parametrize("part", WRONG)
 def test_parts_that_do_not_fit_together_are_left_to_scipy(part):
     """Compiled code checks no bounds, and a file may hold anything."""
     X, Y, _ = data_of()
@@ -389,7 +408,10 @@ def test_parts_that_do_not_fit_together_are_left_to_scipy(part):
         "prior": ("prior", "centres", whole.prior.centres[1:]),
         "labels": ("labels", "intercepts", whole.labels.intercepts[1:]),
         "cooccurrence": ("cooccurrence", "shares", whole.cooccurrence.shares[:, 1:]),
-        "final": ("final", "coefficients", whole.final.coefficients[1:]),
+        "centroids": ("centroids", "columns", whole.centroids.columns[1:]),
+        "first": ("final", "first", whole.final.first[:, 1:]),
+        "second": ("final", "second", whole.final.second[1:]),
+        "inputs": ("final", "first", whole.final.first[1:]),
         "neighbours": ("generator", "neighbours", None),
     }
     name, attribute, value = wrong[part]

@@ -10,7 +10,7 @@ candidates, and from there to all of its candidates. On each, an input is given 
 partial derivative times its change (Aumann and Shapley's shares, exact for such a network), and
 shares its part among the terms that it is a sum of. A row says nothing where it has no features and
 no likely labels, where the retriever has for the label the mean of its scores, and where no
-neighbour votes.
+neighbour votes. The last stage then gets neither votes nor a label that the retriever names.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ def _(model: ShortlistClassifier, X: Any, labels: Places) -> Parts:
     prior = Parts(said, (sources,))
     margin = _margin(stages, ranked, label) + prior.times(OFFSET)
     before, own = inputs.copy(), inputs.copy()
-    before[:, 0] -= margin.change
-    before[:, 1] -= prior.change
+    before[:, 0], before[:, 1] = margin.base, prior.base  # exact: inputs are in single precision
     before[:, 8:] = 0.0
     for row in (before, own):
         row[:, 3:8] = stages.cooccurrence.alone(row[:, 0])
@@ -78,7 +77,7 @@ def _(model: ShortlistClassifier, X: Any, labels: Places) -> Parts:
             Terms("feature", scale_rows(similar, slopes[:, 10])),
         ),
     )
-    parts = parts.plus(final.scores(before).astype(np.float64) - model.boundary_)
+    parts = parts.plus(final.exact_scores(before) - model.boundary_)
     parts = parts + _cooccurrence(stages, ranked, pairs, own)
     if not there.all():
         # A label that is no candidate has nothing but its place behind the candidates.

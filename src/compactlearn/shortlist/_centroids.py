@@ -39,7 +39,7 @@ class Centroids:
         array([[0.6, 0. ],
                [0.8, 1. ]], dtype=float32)
         """
-        counts = np.ones(Y.shape[0]) if weights is None else weights
+        counts = np.ones(Y.shape[0]) if weights is None else weights / weights.max(initial=0.0)
         of_labels = scipy.sparse.csr_array((Y * counts[:, None]).T, dtype=np.float32)
         work = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[of_labels.indices])])
         work = work[of_labels.indptr]

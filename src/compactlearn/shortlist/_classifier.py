@@ -60,8 +60,9 @@ class ShortlistClassifier(RanksLabels, DenseScores):
        coefficients that all labels share;
     3. *label re-ranking*: a logistic regression of each label, on the row's own features and on the
        prior probabilities of its likely labels, starts from the prior and corrects it;
-    4. *co-occurrence re-ranking*: prior, margin, the label's frequency, and the other candidates of
-       the row become the final log-odds, by a function that all labels share.
+    4. *co-occurrence re-ranking*: prior, margin, the label's frequency, the other candidates of the
+       row, votes, and the similarity to the label's centroid (the mean direction of its rows)
+       become the final log-odds, by a small network that all labels share.
 
     The regressions are learnt from the rows whose candidate a label is. All that they start from is
     out-of-fold: retrievers are fitted to other rows, and no row is a neighbour of itself. They have
@@ -82,15 +83,15 @@ class ShortlistClassifier(RanksLabels, DenseScores):
         more than 4,000,000, to 500 codes at most and to 64 from 62,500 rows on. Clones are fitted
         to halves of the rows and to all of them.
     n_candidates : int or "auto", default="auto"
-        Number of candidates of a row, half of them the retriever's. "auto" is all labels up to
-        4,000,000 pairs of a training row and a label; beyond that 64, or ten times the number of
-        labels that a row has on average where that is more.
+        Number of candidates of a row, half of them the retriever's. "auto" is 4,000,000 divided by
+        the number of training rows, but 64 at least and 160 at most; or ten times the number of
+        labels that a row has on average where that is more. It is never more than all labels.
     n_neighbors : int, default=50
         Similar rows that vote for their labels; with 0 the retriever alone names candidates.
     C : float or "auto", default="auto"
         The weight of the loss against the penalty of the logistic regressions, whose rows have unit
-        length. "auto" is the one of 1/8, 1/4, ..., 32 that explains held-out rows best; some of
-        the labels decide, where there are many.
+        length. "auto" is the largest of those tried (from 1/8 to 32) whose loss on held-out rows
+        exceeds the smallest by one percent at most; where labels are many, some of them decide.
     unit_rows : bool, default=True
         Whether rows are divided by their lengths, as texts should be. Where lengths matter, pass
         False, and features of a common scale about 1; rows longer than 1e8 raise ValueError.
@@ -128,7 +129,8 @@ default="auto"
         feature gets.
     threshold_ : float or ndarray, in the units of ``decision_function``
     stages_ : the fitted stages
-        ``generator``, ``prior``, ``labels`` (label re-ranking), ``cooccurrence`` and ``final``.
+        ``generator``, ``prior``, ``labels`` (label re-ranking), ``cooccurrence``, ``centroids``
+        and ``final``.
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the likely labels.
     classes_ : ndarray; numbers of columns for a label matrix, names where labels had such

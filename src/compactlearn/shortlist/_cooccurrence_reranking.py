@@ -2,11 +2,12 @@
 
 Label re-ranking judges every candidate by itself. Yet a label that comes with another in nine rows
 of ten is hardly present without it: in a hierarchy a label is never there without those above it.
-Four inputs describe the other candidates of the row: the strongest support, the weakest label that
-this one needs, the mean log-probability of co-occurring labels, and the strongest of all. Together
-with margin, prior and frequency they give the final log-odds: a sum of piecewise linear functions
-of one input each, the same for all labels, found by a logistic regression. It also corrects
-overconfident margins: the weights of a rare label fit its few rows too well.
+Five inputs describe the other candidates of the row: the strongest support, the weakest label that
+this one needs and whether there is any, the mean log-probability of co-occurring labels, and the
+strongest of all. Margin, prior, frequency, votes, whether the retriever names the label, and the
+similarity of the row to the label's centroid are the others. A small network, the same for all
+labels, makes the final log-odds of them. It also corrects overconfident margins: the weights of a
+rare label fit its few rows too well.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ _SMALLEST = 1e-4  # probabilities have logarithms down to here
 _BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
 _NETWORKS, _UNITS = 2, 32  # of which the mean is used
 _EPOCHS, _RATE, _PENALTY = 20, 5e-3, 5.0
+_BATCHES, _FEWEST_STEPS = (32, 512), 2_000  # candidates of a batch, and steps of a network
+_LARGEST_PENALTY = 1e4  # of a batch, where weights are tiny
 _ABSENT = 30_000  # absent candidates that are enough for some hundreds of weights
 _EASIEST = 1e-3  # added to the probabilities by which they are drawn
 _PAIRS = 1 << 15  # scored at a time
@@ -203,9 +206,13 @@ class CooccurrenceReranking:
         found = np.empty(inputs.shape[0], dtype=np.float32)
         for start in range(0, found.size, _PAIRS):
             pairs = slice(start, start + _PAIRS)
-            units = np.maximum(inputs[pairs] @ self.first + self.biases, 0.0)
-            found[pairs] = units @ self.second + self.intercept
+            found[pairs] = self.exact_scores(inputs[pairs])
         return found
+
+    def exact_scores(self, inputs: Array) -> Array:
+        """Return the log-odds in double precision."""
+        units = np.maximum(inputs @ self.first + self.biases, 0.0)
+        return np.asarray(units @ self.second + self.intercept)
 
     def mean_gradients(self, before: Array, after: Array) -> Array:
         """Return the mean gradient of the scores on the straight line between two inputs.
@@ -245,42 +252,60 @@ def all_inputs(
     named = ~np.isnan(candidates.retrieved)
     similar = centroids.similarities(rows, candidates)
     others = cooccurrence.inputs(candidates, margins, log_odds)
-    return np.column_stack([others, candidates.votes, named, similar])
+    found = np.column_stack([others, candidates.votes, named, similar])
+    return found.astype(np.float64, copy=False)
 
 
 def _network(
     inputs: Array, present: NDArray[np.bool_], weights: Array, rng: np.random.RandomState
 ) -> tuple[Array, Array, Array, float]:
-    """Return weights and biases of both layers of one network.
-
-    Of the absent candidates those are drawn that are hard to tell from present ones; each counts as
-    often as there are others like it.
-    """
-    hard = np.maximum(expit(inputs[:, 0]), 0.5 * expit(inputs[:, 1])) + _EASIEST
-    share = np.minimum(1.0, _ABSENT * hard / hard[~present].sum())
-    share[present] = 1.0
-    pairs = np.flatnonzero(rng.random_sample(present.size) < share)
-    counts = (weights[pairs] / share[pairs]).astype(np.float32)
+    """Return weights and biases of both layers of one network."""
+    pairs, counts = _sampled(inputs, present, weights, rng)
     used = inputs[pairs]
     means, scales = used.mean(axis=0), used.std(axis=0)
     scales = np.where(scales > 1e-6 * (1.0 + np.abs(means)), scales, 1.0)
-    batch = int(np.clip(pairs.size // 100, 1, 512))
+    # Weights count relative to others of the same batch, and the penalty relative to all weights.
+    batch = min(int(np.clip(pairs.size // 100, *_BATCHES)), pairs.size)
+    epochs = max(_EPOCHS, _FEWEST_STEPS * batch // pairs.size)
+    mean = counts.mean()
     model = MLPClassifier(
         (_UNITS,),
-        alpha=_PENALTY * batch / pairs.size,  # of which batch.size / 2 is the penalty of a batch
+        # Of which half is the penalty of a batch.
+        alpha=min(_PENALTY * batch / pairs.size / mean, _LARGEST_PENALTY),
         batch_size=batch,
         learning_rate_init=_RATE,
-        max_iter=_EPOCHS,
-        n_iter_no_change=_EPOCHS,
+        max_iter=epochs,
+        n_iter_no_change=epochs,
         random_state=int(rng.randint(2**31 - 1)),
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is fixed
-        model.fit(((used - means) / scales).astype(np.float32), present[pairs], counts)
+        model.fit(
+            ((used - means) / scales).astype(np.float32),
+            present[pairs],
+            (counts / mean).astype(np.float32),
+        )
     weights_of, biases_of = model.coefs_, model.intercepts_
     first = weights_of[0].astype(np.float64) / scales[:, None]
     biases = biases_of[0].astype(np.float64) - means @ first
     return first, biases, weights_of[1][:, 0].astype(np.float64), float(biases_of[1][0])
+
+
+def _sampled(
+    inputs: Array, present: NDArray[np.bool_], weights: Array, rng: np.random.RandomState
+) -> tuple[Places, Array]:
+    """Return candidates to learn from, and how often each counts.
+
+    Of many absent candidates some are drawn, those that resemble present ones more often; the
+    weight of each is divided by its probability of being drawn.
+    """
+    if np.count_nonzero(~present) <= _ABSENT:
+        return np.arange(present.size), weights
+    hard = np.maximum(expit(inputs[:, 0]), 0.5 * expit(inputs[:, 1])) + _EASIEST
+    share = np.minimum(1.0, _ABSENT * hard / hard[~present].sum())
+    share[present] = 1.0
+    pairs = np.flatnonzero(rng.random_sample(present.size) < share)
+    return pairs, weights[pairs] / share[pairs]
 
 
 def _strongest(p: Array, starts: Places) -> Array:

@@ -27,7 +27,7 @@ OFFSET = 0.5  # of the prior log-odds
 _LIKELY = 0.05  # labels of at least this probability are features
 _LABEL_C = 1.0  # the weight of the loss against the penalty of likely labels' weights
 _CS = (0.25, 1.0, 4.0, 16.0)
-_NEARLY = 1.01  # times the smallest loss: as good, as far as some of the labels tell
+_NEARLY = 1.01  # times the smallest loss: as good, up to the noise of some labels
 _JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
 _THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
