@@ -22,41 +22,41 @@ Array = NDArray[np.float64]
 
 # Seconds of one core for each unit of ``FitSizes.work``, with Numba and without.
 COMPILED_SECONDS = (
-    1.02,
-    1.65e-08,
+    1.56,
+    1.11e-08,
+    6.27e-10,
     0,
-    1.09e-12,
-    2.7e-10,
-    1.47e-22,
-    1.21e-06,
-    3.96e-09,
+    1.3e-10,
     0,
     0,
-    2e-08,
+    3.68e-09,
+    1.64e-07,
     0,
-    3.57e-09,
-    7.56e-05,
-    5.97e-07,
+    1.15e-08,
+    1.34e-08,
+    3.98e-09,
+    5.7e-05,
+    1.03e-06,
 )
 PLAIN_SECONDS = (
-    0,
-    1.55e-08,
-    1.11e-10,
-    2.77e-12,
-    1.73e-10,
-    1.73e-07,
-    0,
-    8.03e-09,
+    0.415,
+    1.7e-08,
+    6.33e-10,
+    1.24e-12,
+    1.03e-10,
     0,
     0,
-    1.47e-08,
-    1.14e-06,
-    2.69e-09,
-    7.71e-05,
-    5.32e-07,
+    6.27e-09,
+    0,
+    2.75e-08,
+    1.57e-08,
+    1.36e-06,
+    0,
+    7.23e-05,
+    4.9e-07,
 )
 # Bytes for each unit of ``FitSizes.arrays``.
-BYTES = (0, 1.21e08, 44.6, 21.8, 1.09e03, 752, 0, 1.35)
+BYTES = (7.19e07, 9.37e07, 59.3, 26.1, 887, 0, 0, 1.25)
 
 # Sizes from which stages work differently.
 _THINNED_PAIRS, _KEPT_SHARE = 1_000_000, 0.4  # candidates: easy ones are left out
