@@ -232,7 +232,10 @@ def languages(record: Record) -> Parts:
             *formatted(words, "rows", "labels", form=",d"),
             f"{words['single']:.0%}",
             _precisions(words),
-            *(_differences(row) for row in own.values()),
+            *(
+                _differences(own[one]) if one in own else "none"
+                for one in ("pairs", "characters", "both")
+            ),
             *times(words, "fit_processor_s"),
             *times(own["characters"], "fit_processor_s"),
         ]

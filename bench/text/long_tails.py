@@ -49,6 +49,8 @@ ENTRIES = {
 STAGES = {  # of sets of fewer than 5,000 laws; of these only the first
     "as it is": {},
     "64 candidates": {"n_candidates": 64},
+    "320 candidates": {"n_candidates": 320},
+    "20 neighbours": {"n_neighbors": 20},
     "150 neighbours": {"n_neighbors": 150},
 }
 
