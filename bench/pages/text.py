@@ -184,7 +184,7 @@ def long_tails(record: Record) -> Parts:
             f"{about['rarest']:.0%} of the labels have fewer than five rows."
         )
         groups = {name: n for name, n in about["judged_labels"].items() if name != "all"}
-        recall = [f"R@5, {name} rows ({n:,} labels)" for name, n in groups.items()]
+        recall = [f"R@5, rows {name} ({n:,} labels)" for name, n in groups.items()]
         yield ["", "P@1", "P@3", "P@5", *recall, "fit, processors", "predict, processors"]
         for row in (row for row in rows if row["data"] == about["data"] and "fit_s" in row):
             yield [
