@@ -174,6 +174,75 @@ def _rare(groups: list[Record]) -> str:
 
 
 @table
+def long_tails(record: Record) -> Parts:
+    """The shortlist, one-vs-rest and label trees where most labels have few rows."""
+    rows = record["measurements"]
+    for about in (row for row in rows if row["entry"] == "about"):
+        yield (
+            f"**{about['data']}**: {about['train_rows']:,} training and {about['test_rows']:,} "
+            f"test rows, {about['labels']:,} labels, {about['cardinality']:.1f} of them in a row; "
+            f"{about['rarest']:.0%} of the labels have fewer than five rows."
+        )
+        groups = {name: n for name, n in about["judged_labels"].items() if name != "all"}
+        recall = [f"R@5, rows {name} ({n:,} labels)" for name, n in groups.items()]
+        yield ["", "P@1", "P@3", "P@5", *recall, "fit, processors", "predict, processors"]
+        for row in (row for row in rows if row["data"] == about["data"] and "fit_s" in row):
+            yield [
+                row["entry"],
+                *formatted(row, *(f"precision_at_{k}" for k in (1, 3, 5))),
+                *formatted(row["recall_at_5_of_labels"], *groups),
+                *times(row, "fit_processor_s", "predict_processor_s"),
+            ]
+    yield class_of(record)
+
+
+@table
+def long_tails_stages() -> Parts:
+    """Recall of candidates, and the precision of each stage of the shortlist."""
+    record = measured("long_tails")
+    yield [
+        "data", "setting", "candidates of a row", "recall", "prior: P@1, P@5", "margins",
+        "final", "true candidates first",
+    ]  # fmt: skip
+    for row in record["measurements"]:
+        for one in row.get("settings", ()):
+            ranks = [one[name] for name in ("prior", "margins", "final", "at most")]
+            yield [
+                row["data"],
+                one["setting"],
+                f"{one['candidates']:.0f}",
+                f"{one['recall']:.3f}",
+                *(f"{values[0]:.3f}, {values[2]:.3f}" for values in ranks),
+            ]
+
+
+@table
+def languages(record: Record) -> Parts:
+    """P@1 and P@5 of words, pairs, characters and both, by language."""
+    rows = record["measurements"]
+    yield [
+        "language", "texts", "labels", "words in no other text", "words: P@1, P@5", "pairs",
+        "characters", "both", "fit with words", "with characters",
+    ]  # fmt: skip
+    for name in dict.fromkeys(row["language"] for row in rows):
+        own = {row["features"]: row for row in rows if row["language"] == name}
+        words = own.pop("words")
+        yield [
+            name,
+            *formatted(words, "rows", "labels", form=",d"),
+            f"{words['single']:.0%}",
+            _precisions(words),
+            *(
+                _differences(own[one]) if one in own else "none"
+                for one in ("pairs", "characters", "both")
+            ),
+            *times(words, "fit_processor_s"),
+            *times(own["characters"], "fit_processor_s"),
+        ]
+    yield class_of(record)
+
+
+@table
 def vectorizer(record: Record) -> Parts:
     """P@1 and P@5 of each setting of the words, relative to the first, by the number of texts."""
     rows = record["measurements"]

@@ -133,6 +133,17 @@ def one_vs_rest_logistic(job):
     return top, pickled_bytes(model)
 
 
+def one_vs_rest_svm(job):
+    svm = importlib.import_module("sklearn.svm")
+    multiclass = importlib.import_module("sklearn.multiclass")
+    model = multiclass.OneVsRestClassifier(svm.LinearSVC(**job.settings), n_jobs=job.threads)
+    with job.clock("fit"):
+        model.fit(job.X, job.Y)
+    with job.clock("predict"):
+        top = best_of_all(model.decision_function, job.X_test, job.k)
+    return top, pickled_bytes(model)
+
+
 PROGRAMS = {  # the name in a spec: what runs it, the module it needs, and who ships that
     "compactlearn": (compactlearn, "compactlearn", "compactlearn"),
     "omikuji": (omikuji, "omikuji", "omikuji"),
@@ -140,6 +151,7 @@ PROGRAMS = {  # the name in a spec: what runs it, the module it needs, and who s
     "pecos": (pecos, "pecos", "libpecos"),
     "libmultilabel": (libmultilabel, "libmultilabel", "libmultilabel"),
     "one_vs_rest_logistic": (one_vs_rest_logistic, "sklearn", "scikit-learn"),
+    "one_vs_rest_svm": (one_vs_rest_svm, "sklearn", "scikit-learn"),
 }
 
 
