@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from compactlearn.core._compiled import read_only
+from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._centroids import Centroids
@@ -192,7 +193,8 @@ class CooccurrenceReranking:
         if present.all() or not present.any():
             margin = np.eye(inputs.shape[1])[:, :1]
             return cls(np.hstack([margin, -margin]), np.zeros(2), np.array([1.0, -1.0]), 0.0)
-        parts = [_network(inputs, present, weights, rng) for _ in range(_NETWORKS)]
+        with blas_threads(1):  # products of a batch are too small for several
+            parts = [_network(inputs, present, weights, rng) for _ in range(_NETWORKS)]
         first, biases, second, intercepts = zip(*parts, strict=True)
         return cls(
             np.hstack(first),
