@@ -63,7 +63,7 @@ _THINNED_PAIRS, _KEPT_SHARE = 1_000_000, 0.4  # candidates: easy ones are left o
 _PENALTY_PAIRS, _PRIOR_PAIRS, _FINAL_PAIRS = 60_000, 200_000, 300_000
 _COMPILED_ENTRIES = 20_000_000  # of regressions: compiled code
 _VOTES_PER_ROW, _VOTES_AT_LEAST = 3_000, 200_000_000
-_HELD_OUT_ROWS, _ROWS_OF_ONE_FIT = 3_000, 50_000
+_HELD_OUT_ROWS, _ROWS_OF_ONE_FIT = 3_000, 30_000
 _LIKELY = 3.0  # likely labels of a row for each label that it has
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from compactlearn.compact._cmll import CMLLClassifier
 from compactlearn.compact._unit_rows import UnitRows, require_single_precision
+from compactlearn.core._threads import blas_threads
 from compactlearn.crossfit._folds import Folds
 from compactlearn.linalg._unseen_features import drop_unseen_features
 from compactlearn.shortlist._candidates import Candidates
@@ -208,7 +209,9 @@ class GeneratorSettings:
 
     def _fitted(self, retriever: Any, data: ShortlistRows) -> Any:
         """Fit a retriever; the usual one needs no more than seven digits."""
-        fitted = _fit(retriever, data)
+        codes = compresses(*data.X.shape, data.Y.shape[1])
+        with blas_threads(1 if codes else None):  # its products are too small for several
+            fitted = _fit(retriever, data)
         return fitted.compress("float32") if self.retriever is None else fitted
 
     def _retrieved(self, model: Any, X: Any) -> tuple[Rows, NDArray[np.floating[Any]]]:
@@ -221,7 +224,7 @@ class GeneratorSettings:
         if n <= _ROWS_AT_ONCE:
             return model.predict_topk(X, self.sizes.retrieved)
         parts = np.array_split(np.arange(n), -(-n // _ROWS_AT_ONCE))
-        with ThreadPoolExecutor(self.n_threads) as pool:
+        with blas_threads(1), ThreadPoolExecutor(self.n_threads) as pool:
             found = list(
                 pool.map(lambda rows: model.predict_topk(X[rows], self.sizes.retrieved), parts)
             )
