@@ -13,8 +13,8 @@ from compactlearn.core._compiled import read_only
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._sparse import kept_entries, products_at
 
-# Smaller entries of a centroid of length 1 are left out: a twentieth of all on EURLEX57K, with the
-# same precision.
+# Smaller entries of a centroid of length 1 are left out: on EURLEX57K a twentieth of all is kept,
+# with the same precision.
 _SMALLEST = 0.06
 _ENTRIES = 4_000_000  # stored features of the rows of all labels that are summed at a time
 

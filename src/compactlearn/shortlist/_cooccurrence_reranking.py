@@ -12,7 +12,6 @@ rare label fit its few rows too well.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
 from compactlearn.core._compiled import read_only
@@ -40,6 +38,7 @@ _SMALLEST = 1e-4  # probabilities have logarithms down to here
 _BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
 _NETWORKS, _UNITS = 2, 32  # of which the mean is used
 _EPOCHS, _RATE, _PENALTY = 20, 5e-3, 5.0
+_NEVER_BETTER = 1e300
 _BATCHES, _FEWEST_STEPS = (32, 512), 2_000  # candidates of a batch, and steps of a network
 _LARGEST_PENALTY = 1e4  # of a batch, where weights are tiny
 _ABSENT = 30_000  # absent candidates that are enough for some hundreds of weights
@@ -276,17 +275,17 @@ def _network(
         alpha=min(_PENALTY * batch / pairs.size / mean, _LARGEST_PENALTY),
         batch_size=batch,
         learning_rate_init=_RATE,
-        max_iter=epochs,
-        n_iter_no_change=epochs,
+        # No epoch counts as better than the first: the last is a fixed one, and no warning follows.
+        tol=_NEVER_BETTER,
+        n_iter_no_change=epochs - 2,
+        max_iter=epochs + 1,
         random_state=int(rng.randint(2**31 - 1)),
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the number of epochs is fixed
-        model.fit(
-            ((used - means) / scales).astype(np.float32),
-            present[pairs],
-            (counts / mean).astype(np.float32),
-        )
+    model.fit(
+        ((used - means) / scales).astype(np.float32),
+        present[pairs],
+        (counts / mean).astype(np.float32),
+    )
     weights_of, biases_of = model.coefs_, model.intercepts_
     first = weights_of[0].astype(np.float64) / scales[:, None]
     biases = biases_of[0].astype(np.float64) - means @ first
