@@ -209,7 +209,8 @@ class GeneratorSettings:
 
     def _fitted(self, retriever: Any, data: ShortlistRows) -> Any:
         """Fit a retriever; the usual one needs no more than seven digits."""
-        codes = compresses(*data.X.shape, data.Y.shape[1])
+        n_rows, n_features = data.X.shape
+        codes = compresses(n_rows, n_features, data.Y.shape[1])
         with blas_threads(1 if codes else None):  # its products are too small for several
             fitted = _fit(retriever, data)
         return fitted.compress("float32") if self.retriever is None else fitted
