@@ -29,7 +29,7 @@ class Scorer:
 
     @property
     def equal_labels(self) -> bool:
-        """Whether a rare label counts as much as a frequent one, or more."""
+        """Return whether a rare label counts as much as a frequent one, or more."""
         return get_metric(self.name).equal_labels
 
     def __call__(self, estimator: Any, X: Any, Y: Any) -> float:

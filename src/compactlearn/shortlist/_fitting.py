@@ -175,8 +175,8 @@ def fit_stages(
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
     ``C`` is selected by the first fold if it is None. The regressions of the first fold become
-    those of the model. Where the fold has more than a tenth of the rows,
-    the retriever is fitted to all rows at last, and so are the regressions of frequent labels.
+    those of the model. Where the fold has more than a tenth of the rows, the retriever is fitted to
+    all rows at last, and so are the regressions of frequent labels.
     """
     rows = sparse_rows(data.X, unit=settings.unit_rows)
     folds = held_out_folds(data.groups, rng)

@@ -209,11 +209,12 @@ class GeneratorSettings:
 
     def _fitted(self, retriever: Any, data: ShortlistRows) -> Any:
         """Fit a retriever; the usual one needs no more than seven digits."""
-        n_rows, n_features = data.X.shape
-        codes = compresses(n_rows, n_features, data.Y.shape[1])
-        with blas_threads(1 if codes else None):  # its products are too small for several
-            fitted = _fit(retriever, data)
-        return fitted.compress("float32") if self.retriever is None else fitted
+        if self.retriever is not None:
+            return _fit(retriever, data)
+        with blas_threads(
+            1 if retriever.n_label_components else None
+        ):  # products of codes are small
+            return _fit(retriever, data).compress("float32")
 
     def _retrieved(self, model: Any, X: Any) -> tuple[Rows, NDArray[np.floating[Any]]]:
         """Return labels and scores by a retriever, as many parts at once as there are threads.
