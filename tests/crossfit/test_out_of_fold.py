@@ -319,7 +319,7 @@ def test_shortlist(monkeypatch, sampled, inputs):
     Also where easy pairs are sampled, as they are where there are many.
     """
     if sampled:
-        monkeypatch.setattr(label_reranking, "_THINNED_PAIRS", 0)
+        monkeypatch.setattr(label_reranking, "THINNED_PAIRS", 0)
         monkeypatch.setattr(label_reranking, "_EASY", 0.5)
     rng = np.random.default_rng(5)
     rows = sp.csr_array(sp.random(150, 40, 0.15, random_state=5, format="csr"))

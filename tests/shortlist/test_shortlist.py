@@ -542,7 +542,7 @@ def test_a_large_fit_keeps_what_was_fitted_without_few_rows(monkeypatch):
     found = {}
     for few in (0.0, 1.0):
         fits.clear()
-        monkeypatch.setattr(fitting, "_FEW_HELD_OUT", few)
+        monkeypatch.setattr(fitting, "FEW_HELD_OUT", few)
         monkeypatch.setattr(fitting, "held_out_folds", one_fold_of_five)
         model = ShortlistClassifier(random_state=0, C=1.0).fit(X, data.Y)
         found[few] = model.evaluate(X, data.Y)["average_precision"]

@@ -305,6 +305,7 @@ compression_, n_features_in_, feature_names_in_
             raise ValueError(f"cv must be at least 2 folds; got {self.cv}. Pass 2 or more.")
         else:
             fold = row_folds(given.X, targets, min(int(self.cv), n_rows // 2), rng, given.groups)
+        seed = int(rng.randint(2**31 - 1))
         return labels, Problem(
             given.X,
             targets.matrix,
@@ -313,7 +314,7 @@ compression_, n_features_in_, feature_names_in_
             fold,
             scorer_of(self.scoring, targets, given.weights),
             self.threshold if isinstance(self.threshold, str) else "f1",
-            seed := int(rng.randint(2**31 - 1)),
+            seed,
             self.n_jobs,
             folds_given=folds_given or groups is not None,
             random_state=self.random_state if Integer().accepts(self.random_state) else seed,

@@ -16,7 +16,12 @@ from compactlearn.core import _memory as memory
 from compactlearn.core._compiled import compiles
 from compactlearn.core._progress import announce
 from compactlearn.linalg import _routes as routes
+from compactlearn.linalg._many_logistic import COMPILED_ENTRIES
+from compactlearn.shortlist._fitting import FEW_HELD_OUT, HELD_OUT_ROWS, fold_counts
 from compactlearn.shortlist._generation import compresses, usual_candidates, usual_codes
+from compactlearn.shortlist._label_reranking import JUDGING_PAIRS, THINNED_PAIRS
+from compactlearn.shortlist._neighbours import WORK_AT_LEAST, WORK_PER_ROW
+from compactlearn.shortlist._prior import LEARNT_PAIRS
 
 Array = NDArray[np.float64]
 
@@ -56,14 +61,9 @@ PLAIN_SECONDS = (
     4.9e-07,
 )
 # Bytes for each unit of ``FitSizes.arrays``.
-BYTES = (7.19e07, 9.37e07, 59.3, 26.1, 887, 0, 0, 1.25)
+BYTES = (6.38e07, 6.19e07, 61.5, 34, 817, 0, 4.16, 0.935)
 
-# Sizes from which stages work differently.
-_THINNED_PAIRS, _KEPT_SHARE = 1_000_000, 0.4  # candidates: easy ones are left out
-_PENALTY_PAIRS, _PRIOR_PAIRS, _FINAL_PAIRS = 60_000, 200_000, 300_000
-_COMPILED_ENTRIES = 20_000_000  # of regressions: compiled code
-_VOTES_PER_ROW, _VOTES_AT_LEAST = 3_000, 200_000_000
-_HELD_OUT_ROWS, _ROWS_OF_ONE_FIT = 3_000, 30_000
+_KEPT_SHARE = 0.4  # of candidates, if easy ones are left out
 _LIKELY = 3.0  # likely labels of a row for each label that it has
 
 
@@ -114,14 +114,15 @@ class FitSizes:
     @property
     def work(self) -> Array:
         """Multiplications, pairs and rows of the steps of a fit."""
-        n_rows, folds, last = self.n_rows, self._folds, int(self.n_rows < _ROWS_OF_ONE_FIT)
+        n_rows, (n_folds, folds) = self.n_rows, fold_counts(self.n_rows)
+        last = int(FEW_HELD_OUT * n_folds < 1)  # a fit to all rows
         fits, codes = 3 * folds + last, usual_codes(n_rows, self.n_labels)
         route = self._route
         sizes = n_rows + self.n_features + self.n_labels
         side = min(n_rows, self.n_features)
         solved = (folds + last) * self._entries
-        large = solved > _COMPILED_ENTRIES
-        most = max(_VOTES_PER_ROW * n_rows, _VOTES_AT_LEAST)
+        large = solved > COMPILED_ENTRIES
+        most = max(WORK_PER_ROW * n_rows, WORK_AT_LEAST)
         return np.array(
             [
                 1,
@@ -135,7 +136,7 @@ class FitSizes:
                 folds * self._pairs,
                 0 if large else solved,
                 solved if large else 0,
-                min(_PENALTY_PAIRS, self._pairs) * self._row_entries,
+                min(JUDGING_PAIRS, self._pairs) * self._row_entries,
                 folds * min(self.squares, most),
                 folds * n_rows,
                 self._held_out * self.present / n_rows,
@@ -147,23 +148,22 @@ class FitSizes:
     def arrays(self) -> Array:
         """Lengths of the largest arrays of a fit.
 
-        The matrices of a retriever that does not compress are gone when prior and co-occurrence
-        re-ranking are learnt.
+        The matrices of a retriever that does not compress are gone when the prior is learnt.
         """
-        prior, final = min(self._pairs, _PRIOR_PAIRS), min(self._held_out, _FINAL_PAIRS)
+        prior = min(self._pairs, LEARNT_PAIRS)
         sizes, route = self.n_rows + self.n_features + self.n_labels, self._route
         square = min(self.n_rows, self.n_features) ** 2 if route == "factorised" else 0
         ridge = 0 if route == "codes" else square + 2 * self.n_features * self.n_labels
         return np.array(
             [
                 1,
-                self._entries > _COMPILED_ENTRIES,
+                self._entries > COMPILED_ENTRIES,
                 self.stored + self.present,
                 self._pairs,
                 prior,
-                final,
+                self._held_out,
                 sizes * usual_codes(self.n_rows, self.n_labels) if route == "codes" else 0,
-                max(0, 20 * ridge - 600 * prior - 1000 * final),
+                max(0, 20 * ridge - 900 * prior),
             ],
             dtype=np.float64,
         )
@@ -179,18 +179,12 @@ class FitSizes:
         return "products" if routes.ridge_by_products(blocks, n_labels) else "factorised"
 
     @property
-    def _folds(self) -> int:
-        """Folds whose rows are held out, one after the other."""
-        n_folds = round(1 / float(np.clip(_HELD_OUT_ROWS / self.n_rows, 0.05, 0.2)))
-        return int(np.clip(round(_HELD_OUT_ROWS * n_folds / self.n_rows), 1, n_folds))
-
-    @property
     def _pairs(self) -> int:
         return self.n_rows * self.n_candidates
 
     @property
     def _held_out(self) -> int:
-        return min(self.n_rows, _HELD_OUT_ROWS) * self.n_candidates
+        return min(self.n_rows, HELD_OUT_ROWS) * self.n_candidates
 
     @property
     def _row_entries(self) -> float:
@@ -198,5 +192,5 @@ class FitSizes:
 
     @property
     def _entries(self) -> float:
-        pairs = self._pairs if self._pairs < _THINNED_PAIRS else _KEPT_SHARE * self._pairs
+        pairs = self._pairs if self._pairs < THINNED_PAIRS else _KEPT_SHARE * self._pairs
         return pairs * self._row_entries

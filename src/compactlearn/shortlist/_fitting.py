@@ -39,23 +39,32 @@ Array = NDArray[np.float64]
 
 # Held-out rows that calibrate the margins and tune the threshold; from one fold, if a fifth of the
 # rows are enough.
-_HELD_OUT_ROWS = 3_000
+HELD_OUT_ROWS = 3_000
 _LARGEST_FOLD, _SMALLEST_FOLD = 0.2, 0.05
 _FEWEST_ROWS = 4
-_FEW_HELD_OUT = 0.1  # share of rows without which a model is as good, measured on three sets
+FEW_HELD_OUT = 0.1  # share of rows without which a model is as good, measured on three sets
+
+
+def fold_counts(n_rows: int) -> tuple[int, int]:
+    """Return into how many folds the rows are divided, and how many of these are held out.
+
+    >>> fold_counts(1_000), fold_counts(12_000), fold_counts(45_000)
+    ((5, 5), (5, 1), (15, 1))
+    """
+    share = float(np.clip(HELD_OUT_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
+    n_folds = min(round(1 / share), n_rows)
+    return n_folds, int(np.clip(round(HELD_OUT_ROWS * n_folds / n_rows), 1, n_folds))
 
 
 def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.bool_]]:
     """Return which rows each held-out fold has; groups stay together if there are several."""
     n_rows = groups.size
-    share = float(np.clip(_HELD_OUT_ROWS / n_rows, _SMALLEST_FOLD, _LARGEST_FOLD))
     if n_rows < _FEWEST_ROWS:
         raise ValueError(
             f"ShortlistClassifier learns from folds of the rows and needs {_FEWEST_ROWS} "
             f"different rows at least, and X has {n_rows} sample(s); pass more rows."
         )
-    n_folds = min(round(1 / share), n_rows)
-    n_used = int(np.clip(round(_HELD_OUT_ROWS * n_folds / n_rows), 1, n_folds))
+    n_folds, n_used = fold_counts(n_rows)
     fold = Folds.permuted(groups, n_folds, rng).number
     return [fold == k for k in range(n_used)]
 
@@ -194,7 +203,7 @@ def fit_stages(
     assert first is not None
     assert start is not None
     assert C is not None
-    few = first.inside.mean() <= _FEW_HELD_OUT
+    few = first.inside.mean() <= FEW_HELD_OUT
     generator = settings.fit(data, rows, rng, first.retriever if few else None)
     weights = start if few else first.problems.refine(C, ~first.inside, start)
     new = HeldOutPairs.together(parts)

@@ -28,9 +28,9 @@ _LIKELY = 0.05  # labels of at least this probability are features
 _LABEL_C = 1.0  # the weight of the loss against the penalty of likely labels' weights
 _CS = (0.25, 1.0, 4.0, 16.0)
 _NEARLY = 1.01  # times the smallest loss: as good, up to the noise of some labels
-_JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
+JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
-_THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
+THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
 _USUAL_ROWS, _LARGEST_WEIGHT = 100.0, 10.0  # labels of fewer rows are rare
 _FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
@@ -54,7 +54,7 @@ def with_likely_labels(
 
 def thinned(problems: Problems, n_rows: int, rng: np.random.RandomState) -> Problems:
     """Return problems with fewer of the negative rows that the prior explains, if they are many."""
-    if problems.rows.size < _THINNED_PAIRS:
+    if problems.rows.size < THINNED_PAIRS:
         return problems
     return problems.thinned(OFFSET * float(logit(_EASY)), _ONE_IN, n_rows, rng)
 
@@ -197,7 +197,7 @@ class LabelProblems:
         """Return labels that are enough to choose a number which all labels share."""
         order = rng.permutation(self.problems.count)
         pairs = np.cumsum(np.diff(self.problems.starts)[order])
-        return np.sort(order[: max(1, int(np.searchsorted(pairs, _JUDGING_PAIRS)))])
+        return np.sort(order[: max(1, int(np.searchsorted(pairs, JUDGING_PAIRS)))])
 
     def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
         return solve_many(

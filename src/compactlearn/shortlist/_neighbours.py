@@ -27,8 +27,8 @@ from compactlearn.shortlist._sparse import kept_entries, values_at
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
-_WORK_PER_ROW = 3_000
-_WORK_AT_LEAST = 200_000_000
+WORK_PER_ROW = 3_000
+WORK_AT_LEAST = 200_000_000
 _BLOCK_WORK = 4_000_000  # multiply-adds, and so stored similarities, at a time
 _BLOCK_ROWS = 4_096
 _COMPILED_WORK = 100_000_000  # multiply-adds from which on compiled code is used
@@ -61,7 +61,7 @@ class Neighbours:
         order = np.argsort(frequency, kind="stable")
         work = np.cumsum(frequency[order] ** 2)
         kept = np.zeros(X.shape[1], dtype=bool)
-        kept[order[work <= max(_WORK_PER_ROW * X.shape[0], _WORK_AT_LEAST)]] = True
+        kept[order[work <= max(WORK_PER_ROW * X.shape[0], WORK_AT_LEAST)]] = True
         columns = scipy.sparse.csr_array(X.T, dtype=np.float32)
         columns = kept_entries(columns, np.repeat(kept, np.diff(columns.indptr)))
         own = None if weights is None else (weights / weights.max()).astype(np.float32)

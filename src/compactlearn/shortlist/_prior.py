@@ -23,7 +23,7 @@ from compactlearn.shortlist._piecewise import corners_of, hats_of
 Array = NDArray[np.float64]
 
 _CORNERS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)  # quantiles of the scores of present labels
-_PAIRS = 200_000  # are enough for a dozen numbers
+LEARNT_PAIRS = 200_000  # are enough for a dozen numbers
 _C = 10.0
 _PRIOR = 10.0  # candidates that a label's mean and deviation borrow from all labels
 
@@ -67,8 +67,8 @@ class CandidatePrior:
         )
         n_pairs = candidates.labels.size
         chosen = np.arange(n_pairs)
-        if n_pairs > _PAIRS:
-            chosen = np.sort(rng.choice(n_pairs, _PAIRS, replace=False))
+        if n_pairs > LEARNT_PAIRS:
+            chosen = np.sort(rng.choice(n_pairs, LEARNT_PAIRS, replace=False))
         y = present[chosen]
         if not y.size or y.all() or not y.any():
             width = blank.columns(candidates, chosen[:1]).shape[1]
@@ -94,8 +94,8 @@ class CandidatePrior:
         """Return ``columns @ coefficients + intercept`` of every pair, without the columns."""
         found = np.empty(candidates.labels.size, dtype=np.float32)
         *heights, crossed = self._heights
-        for start in range(0, found.size, _PAIRS):
-            pairs = slice(start, start + _PAIRS)
+        for start in range(0, found.size, LEARNT_PAIRS):
+            pairs = slice(start, start + LEARNT_PAIRS)
             total, levels = self.intercept, []
             for (values, corners, there), height in zip(
                 self._given(candidates, pairs), heights, strict=True
