@@ -110,6 +110,20 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 
 
+def test_labels_without_votes_owe_nothing_to_the_neighbours(model, enron):
+    rows = enron.X[300:310]
+    votes = model.stages_.rank(rows).candidates
+    votes = votes.matrix(votes.votes)
+    silent = [
+        one for one in model.explain(rows, range(53), k=None) if not votes[one.row, int(one.label)]
+    ]
+    sources = [of_kind(one, "prior") for one in silent]
+    assert any("the retriever" in source for source in sources)
+    for source in sources:
+        term = source.get("the neighbours")
+        assert term is None or term.contribution == 0.0
+
+
 def test_cooccurrence_is_what_other_candidates_change(model, enron):
     rows = enron.X[300:310]
     ranked = model.stages_.rank(rows)

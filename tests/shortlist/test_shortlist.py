@@ -437,6 +437,20 @@ def test_the_threshold_is_in_the_units_of_the_scores(monkeypatch):
     np.testing.assert_array_equal(labels, same)
 
 
+def test_only_a_retriever_of_its_own_with_codes_works_in_one_blas_thread(monkeypatch):
+    limits, limited = [], generation.blas_threads
+    monkeypatch.setattr(generation, "blas_threads", lambda n: limits.append(n) or limited(n))
+    settings = {"n_candidates": 10, "C": 1.0, "random_state": 0}
+    ShortlistClassifier(CMLLClassifier(), **settings).fit(X, Y)
+    assert limits == []
+    ShortlistClassifier(**settings).fit(X, Y)
+    assert set(limits) == {None}
+    limits.clear()
+    monkeypatch.setattr(generation, "_CODES", 100)  # so that it compresses
+    ShortlistClassifier(**settings).fit(X, Y)
+    assert set(limits) == {1}
+
+
 def test_the_retriever_of_its_own_is_small_and_another_is_left_as_it_is(monkeypatch):
     monkeypatch.setattr(generation, "_CODES", 100)  # so that it compresses
     own = ShortlistClassifier(n_candidates=10, C=1.0, random_state=0).fit(X, Y).retriever_

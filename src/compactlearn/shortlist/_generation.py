@@ -211,9 +211,8 @@ class GeneratorSettings:
         """Fit a retriever; the usual one needs no more than seven digits."""
         if self.retriever is not None:
             return _fit(retriever, data)
-        with blas_threads(
-            1 if retriever.n_label_components else None
-        ):  # products of codes are small
+        limit = 1 if retriever.n_label_components else None  # products of codes are small
+        with blas_threads(limit):
             return _fit(retriever, data).compress("float32")
 
     def _retrieved(self, model: Any, X: Any) -> tuple[Rows, NDArray[np.floating[Any]]]:
