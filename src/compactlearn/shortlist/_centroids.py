@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._compiled import read_only
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._sparse import kept_entries, products_at
+from compactlearn.shortlist._sparse import kept_entries, products_at, slices_of
 
 # Smaller entries of a centroid of length 1 are left out: on EURLEX57K a twentieth of all is kept,
 # with the same precision.
@@ -43,16 +43,13 @@ class Centroids:
         of_labels = scipy.sparse.csr_array((Y * counts[:, None]).T, dtype=np.float32)
         work = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[of_labels.indices])])
         work = work[of_labels.indptr]
-        parts, first = [scipy.sparse.csr_array((0, rows.shape[1]), dtype=np.float32)], 0
-        while first < Y.shape[1]:
-            last = int(np.searchsorted(work, work[first] + _ENTRIES, side="right")) - 1
-            last = max(last, first + 1)
-            sums = scipy.sparse.csr_array(of_labels[first:last] @ rows)
+        parts = [scipy.sparse.csr_array((0, rows.shape[1]), dtype=np.float32)]
+        for some in slices_of(work, _ENTRIES):
+            sums = scipy.sparse.csr_array(of_labels[some] @ rows)
             sums.sort_indices()
             lengths = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())
             sums.data /= np.repeat(np.where(lengths > 0, lengths, 1), np.diff(sums.indptr))
             parts.append(kept_entries(sums, np.abs(sums.data) >= _SMALLEST))
-            first = last
         everything = scipy.sparse.vstack(parts, format="csr")
         return cls(scipy.sparse.csr_array(everything.T, dtype=np.float32))
 

@@ -26,7 +26,13 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._centroids import Centroids
-from compactlearn.shortlist._sparse import Places, kept_entries, values_at
+from compactlearn.shortlist._sparse import (
+    Places,
+    kept_entries,
+    slices_of,
+    stored_entries,
+    values_at,
+)
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -96,17 +102,13 @@ class Cooccurrence:
         n_others = np.diff(self.shares.indptr)[candidates.labels]
         work = np.concatenate([[0], np.cumsum(n_others, dtype=np.int64)])[candidates.starts]
         work += np.arange(candidates.n_rows + 1) * candidates.n_labels
-        first = 0
-        while first < candidates.n_rows:
-            last = int(np.searchsorted(work, work[first] + _BLOCK, side="right")) - 1
-            last = min(max(last, first + 1), candidates.n_rows)
-            starts = candidates.starts[first : last + 1]
+        for rows in slices_of(work, _BLOCK):
+            starts = candidates.starts[rows.start : rows.stop + 1]
             pairs = slice(starts[0], starts[-1])
-            row = np.repeat(np.arange(last - first), np.diff(starts))
+            row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
             found[pairs, 3:7] = self._row_inputs(
-                row, candidates.labels[pairs], p[pairs], last - first
+                row, candidates.labels[pairs], p[pairs], starts.size - 1
             )
-            first = last
         found[:, 7] = _log_odds(_strongest(p, candidates.starts))
         return found
 
@@ -146,7 +148,7 @@ class Cooccurrence:
     def _row_inputs(self, row: Places, labels: Places, p: Array, n_rows: int) -> Array:
         n_labels, others, shares = self.shares.shape[1], self.shares.indices, self.shares.data
         place = row * np.int64(n_labels)
-        pair, entry = _entries(self.shares.indptr, labels)
+        pair, entry = stored_entries(self.shares.indptr, labels)
         other, share = place[pair] + others[entry], shares[entry]
 
         block = np.zeros(n_rows * n_labels)
@@ -318,14 +320,6 @@ def _strongest(p: Array, starts: Places) -> Array:
     lengths = np.diff(starts)
     there = lengths > 0
     return np.repeat(np.maximum.reduceat(p, starts[:-1][there]), lengths[there]) if p.size else p
-
-
-def _entries(starts: Places, rows: Places) -> tuple[Places, Places]:
-    """Return whose they are, and which: the stored entries of some rows, row after row."""
-    lengths = np.diff(starts)[rows]
-    whose = np.repeat(np.arange(rows.size), lengths)
-    ends = np.cumsum(lengths)
-    return whose, np.arange(whose.size) + np.repeat(starts[rows] - (ends - lengths), lengths)
 
 
 def _log_odds(p: Array) -> Array:

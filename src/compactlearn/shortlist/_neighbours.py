@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._compiled import kernels, read_only
 from compactlearn.core._deadline import watched
-from compactlearn.shortlist._sparse import kept_entries, values_at
+from compactlearn.shortlist._sparse import kept_entries, slices_of, values_at
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
@@ -107,14 +107,10 @@ class Neighbours:
         return scipy.sparse.vstack([empty, *parts], format="csr")
 
     def _blocks(self, work: NDArray[np.int64]) -> Iterator[slice]:
-        n_rows, first, most = work.size - 1, 0, _BLOCK_ROWS
+        most = _BLOCK_ROWS
         if self.unknown is not None:  # nearly every label has a neighbour that does not know it
             most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
-        while first < n_rows:
-            last = int(np.searchsorted(work, work[first] + _BLOCK_WORK, side="right")) - 1
-            last = min(max(last, first + 1), n_rows, first + most)
-            yield slice(first, last)
-            first = last
+        return slices_of(work, _BLOCK_WORK, most)
 
     def _work(self, X: scipy.sparse.csr_array) -> NDArray[np.int64]:
         """Return the multiply-adds before each row, and all of them at last."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,23 @@ from numpy.typing import NDArray
 Places = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 22  # entries of a dense product at a time: 16 MB
+
+
+def slices_of(work: Places, most: int, size: int | None = None) -> Iterator[slice]:
+    """Yield slices of rows that need no more than ``most`` work together, and one row at least.
+
+    ``work`` is what the rows before each one need, and at last all rows; no slice has more than
+    ``size`` rows.
+
+    >>> list(slices_of(np.array([0, 4, 5, 6, 9]), 5))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    first, n_rows = 0, work.size - 1
+    while first < n_rows:
+        last = int(np.searchsorted(work, work[first] + most, side="right")) - 1
+        last = min(max(last, first + 1), n_rows, first + (size or n_rows))
+        yield slice(first, last)
+        first = last
 
 
 def kept_starts(starts: Places, kept: NDArray[np.bool_]) -> Places:
@@ -78,6 +96,14 @@ def values_at(values: Any, places: scipy.sparse.csr_array) -> NDArray[np.float64
     both = scipy.sparse.csr_array(ones + ones.multiply(values))
     both.sort_indices()  # a product's rows are in no order, and sums of such are in none
     return np.asarray(both.data) - 1.0
+
+
+def stored_entries(starts: Places, rows: Places) -> tuple[Places, Places]:
+    """Return whose they are, and which: the stored entries of some rows, row after row."""
+    lengths = np.diff(starts)[rows]
+    whose = np.repeat(np.arange(rows.size), lengths)
+    ends = np.cumsum(lengths)
+    return whose, np.arange(whose.size) + np.repeat(starts[rows] - (ends - lengths), lengths)
 
 
 def products_at(
