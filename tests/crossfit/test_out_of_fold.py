@@ -308,13 +308,15 @@ def test_single_split_of_a_long_search(judged, monkeypatch):
 # --- the shortlist and the automatic search ------------------------------------------------------
 
 
-SIMILARITY = 10  # of the inputs of a shortlist's last stage
+# Of the inputs of a shortlist's last stage.
+SIMILARITY, EVIDENCE = slice(10, 11), slice(11, 13)
+SOME_INPUTS = {"all": slice(None), "centroids": SIMILARITY, "evidence": EVIDENCE}
 
 
-@pytest.mark.parametrize("inputs", [slice(None), [SIMILARITY]], ids=["all", "centroids"])
+@pytest.mark.parametrize("inputs", SOME_INPUTS.values(), ids=SOME_INPUTS)
 @pytest.mark.parametrize("sampled", [False, True])
 def test_shortlist(monkeypatch, sampled, inputs):
-    """Candidates, prior, margins and centroids of a fold's rows: inputs of the last stage.
+    """Candidates, prior, margins, centroids, evidence: inputs of a fold's last stage.
 
     Also where easy pairs are sampled, as they are where there are many.
     """

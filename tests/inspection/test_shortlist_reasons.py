@@ -68,10 +68,14 @@ def test_all_labels_and_those_that_are_no_candidates(model, enron):
 
 
 def test_features_and_likely_labels_share_one_slope(model, enron):
-    """All terms of the margin go through the same function, and all of the similarity."""
+    """All terms of the margin, of the similarity and of the evidence have one slope each.
+
+    The largest share is due to one feature.
+    """
     n_features = enron.X.shape[1]
     names = enron.feature_names
     centroids = model.stages_.centroids.columns.toarray().astype(float)
+    evidence = model.stages_.evidence.columns.toarray().astype(float)
     for one in model.explain(enron.X[300:310], k=None, feature_names=names):
         weights = model.coef_[[int(one.label)]].toarray()[0].astype(float)
         x = enron.X[[300 + one.row]].toarray()[0]
@@ -79,13 +83,16 @@ def test_features_and_likely_labels_share_one_slope(model, enron):
         summands, found = [], []
         for word, term in of_kind(one, "feature").items():
             k = names.index(word)
-            summands.append([x[k] * weights[k], x[k] * centroids[k, int(one.label)]])
+            own = evidence[:, int(one.label)] * (x > 0)
+            most = own.any() and k == own.argmax()
+            by_counts = [centroids[k, int(one.label)], evidence[k, int(one.label)]]
+            summands.append([x[k] * weights[k], *(x[k] * np.array(by_counts)), most])
             found.append(term.contribution)
         for label, term in of_kind(one, "label").items():
             weight = weights[n_features + int(label)]
-            summands.append([term.value * weight / np.sqrt(model.C_), 0.0])
+            summands.append([term.value * weight / np.sqrt(model.C_), 0.0, 0.0, 0.0])
             found.append(term.contribution)
-        assert len(found) > 4
+        assert len(found) > 6
         slopes = np.linalg.lstsq(np.array(summands), np.array(found), rcond=None)[0]
         np.testing.assert_allclose(summands @ slopes, found, rtol=1e-4, atol=1e-6)
 
@@ -105,7 +112,9 @@ def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):
         first = model.stages_.prior.log_odds(usual).astype(float)
         margin = model.stages_.labels.intercepts[j] + OFFSET * first
         inputs = model.stages_.cooccurrence.inputs(usual, margin, first)
-        inputs = np.hstack([inputs, np.zeros((1, 3))])  # no votes, not named, not similar
+        inputs = np.hstack(
+            [inputs, np.zeros((1, 5))]
+        )  # no votes, not named, not similar, nothing said
         # Without co-occurring candidates, the label that a candidate needs is itself.
         assert values[0] == pytest.approx(float(model.stages_.final.scores(inputs)[0]), abs=1e-5)
 

@@ -233,12 +233,12 @@ ALTERED = [
         "install a new",
     ),
     (
-        lambda about, _: about.update(format_version="3"),
-        "version '3' .* reads version 4 only; load",
+        lambda about, _: about.update(format_version="4"),
+        "version '4' .* reads version 5 only; load",
     ),
     (
-        lambda about, _: about.update(format_version="5"),
-        "version '5' .* reads version 4 only; load",
+        lambda about, _: about.update(format_version="6"),
+        "version '6' .* reads version 5 only; load",
     ),
 ]
 

@@ -395,7 +395,8 @@ def test_labels_that_are_not_there_are_refused(by_route, monkeypatch):
             by_route(lambda: model.predict_topk(new, 2))
 
 
-WRONG = ["prior", "labels", "cooccurrence", "neighbours", "centroids", "first", "second", "inputs"]
+WRONG = ["prior", "labels", "cooccurrence", "neighbours", "centroids", "evidence", "usual"]
+WRONG += ["first", "second", "inputs"]
 
 
 @pytest.mark.parametrize("part", WRONG)
@@ -409,6 +410,8 @@ def test_parts_that_do_not_fit_together_are_left_to_scipy(part):
         "labels": ("labels", "intercepts", whole.labels.intercepts[1:]),
         "cooccurrence": ("cooccurrence", "shares", whole.cooccurrence.shares[:, 1:]),
         "centroids": ("centroids", "columns", whole.centroids.columns[1:]),
+        "evidence": ("evidence", "columns", whole.evidence.columns[:, 1:]),
+        "usual": ("evidence", "usual", whole.evidence.usual[1:]),
         "first": ("final", "first", whole.final.first[:, 1:]),
         "second": ("final", "second", whole.final.second[1:]),
         "inputs": ("final", "first", whole.final.first[1:]),

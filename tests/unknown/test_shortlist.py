@@ -22,6 +22,7 @@ from compactlearn.shortlist import _generation as generation
 from compactlearn.shortlist import _neighbours as neighbours
 from compactlearn.shortlist._centroids import Centroids
 from compactlearn.shortlist._cooccurrence_reranking import Cooccurrence, CooccurrenceReranking
+from compactlearn.shortlist._evidence import Evidence
 from compactlearn.shortlist._fitting import FoldFit, tuned_threshold
 from compactlearn.shortlist._generation import GeneratorSettings, Sizes, sparse_rows
 from compactlearn.shortlist._neighbours import Neighbours
@@ -174,9 +175,11 @@ def test_unknown_pairs_have_no_part_in_any_stage(monkeypatch, sizes):
     centroids = Centroids.of(sparse_rows(X, unit=True)[~inside], *others[:2])
     found = fold.centroids.columns.toarray()
     np.testing.assert_allclose(found, centroids.columns.toarray())
+    evidence = Evidence.of(sparse_rows(X, unit=True)[~inside], *others)
+    np.testing.assert_allclose(fold.evidence.columns.toarray(), evidence.columns.toarray())
     part = fold.held_out(fold.problems.solve(1.0, ~inside), 1.0)
     new = known & inside[row]
-    assert part.inputs.shape == (new.sum(), 11)
+    assert part.inputs.shape == (new.sum(), 13)
     np.testing.assert_array_equal(part.rows[part.candidates.rows], row[new])
     np.testing.assert_array_equal(part.candidates.labels, label[new])
     np.testing.assert_array_equal(part.present, Y[row, label][new] > 0)
@@ -260,6 +263,7 @@ def test_a_model_is_kept_with_what_its_neighbours_do_not_know(tmp_path):
     neighbours_ = model.stages_.generator.neighbours
     others = neighbours_.columns.nnz + neighbours_.labels.nnz + UNKNOWN.sum()
     others += model.stages_.centroids.columns.nnz
+    others += model.stages_.evidence.columns.nnz + Y.shape[1]
     assert model.n_parameters_ - others == (
         model.coef_.nnz + 2 * Y.shape[1] + model.retriever_.n_parameters_
     )

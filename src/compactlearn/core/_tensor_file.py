@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMAT = "compactlearn model"
-VERSION = 4
+VERSION = 5
 
 ALWAYS_WHOLE = 64 * 2**20  # a file of up to so many bytes is read, and all of it checked
 SMALL = 64 * 2**10  # arrays below are copied when they are read, and checked in any file

@@ -1,6 +1,6 @@
 """Scores of ``ShortlistClassifier`` as sums.
 
-The final log-odds are a network of inputs, two of which are sums themselves:
+The final log-odds are a network of inputs, some of which are sums themselves:
 
     margin   w'x + (weights of likely labels)'p + b + half of the prior
     prior    base of the label + by the retriever + by the neighbours
@@ -10,7 +10,8 @@ candidates, and from there to all of its candidates. On each, an input is given 
 partial derivative times its change (Aumann and Shapley's shares, exact for such a network), and
 shares its part among the terms that it is a sum of. A row says nothing where it has no features and
 no likely labels, where the retriever has for the label the mean of its scores, and where no
-neighbour votes. The last stage then gets neither votes nor a label that the retriever names.
+neighbour votes. The last stage then gets neither votes, evidence nor a label that the retriever
+names.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from compactlearn.inspection._explanation import Neighbour
 from compactlearn.inspection._terms import Parts, Terms, products, scale_rows, single_terms
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._classifier import ShortlistClassifier
+from compactlearn.shortlist._evidence import positive
 from compactlearn.shortlist._label_reranking import OFFSET
 from compactlearn.shortlist._stages import Ranked, Stages
 
@@ -69,14 +71,10 @@ def _(model: ShortlistClassifier, X: Any, labels: Places) -> Parts:
     by_margin = slopes[:, 0] + np.where(moved, by_others / np.where(moved, change[:, 0], 1.0), 0.0)
     parts = _terms_alone(margin, by_margin) + _terms_alone(prior, slopes[:, 1])
     direct = slopes[:, [9, 8]] * change[:, [9, 8]]
-    similar = _similar(stages, ranked, label)
-    parts = parts + Parts(
-        np.zeros(labels.size),
-        (
-            single_terms("prior", _SOURCES, direct, np.column_stack(values)),
-            Terms("feature", scale_rows(similar, slopes[:, 10])),
-        ),
-    )
+    groups = [single_terms("prior", _SOURCES, direct, np.column_stack(values))]
+    for k, sums in enumerate(_by_features(stages, ranked, label, change[:, 12]), start=10):
+        groups.append(Terms("feature", scale_rows(sums, slopes[:, k])))
+    parts = parts + Parts(np.zeros(labels.size), tuple(groups))
     parts = parts.plus(final.exact_scores(before) - model.boundary_)
     parts = parts + _cooccurrence(stages, ranked, pairs, own)
     if not there.all():
@@ -109,12 +107,26 @@ def _terms_alone(parts: Parts, slopes: Array) -> Parts:
     return replace(parts.times(slopes), base=np.zeros(parts.base.size))
 
 
-def _similar(stages: Stages, ranked: Ranked, labels: Places) -> scipy.sparse.csr_array:
-    """Return the products of features and the entries of the label's centroid."""
+def _by_features(
+    stages: Stages, ranked: Ranked, labels: Places, strongest: Array
+) -> list[scipy.sparse.csr_array]:
+    """Return the inputs that are sums over the features of the row.
+
+    Similarity to the label's centroid, evidence, and the largest share, all of which is due to the
+    feature of most evidence.
+    """
     kept, place = np.unique(labels, return_inverse=True)
-    centroids = stages.centroids.columns[:, kept].T.toarray().astype(np.float64)
-    n_features = stages.centroids.columns.shape[0]
-    return products(scipy.sparse.csr_array(ranked.features[:, :n_features]), centroids, place)
+    centroids, evidence = (
+        own.columns[:, kept].T.toarray().astype(np.float64)
+        for own in (stages.centroids, stages.evidence)
+    )
+    rows = scipy.sparse.csr_array(ranked.features[:, : centroids.shape[1]])
+    there = positive(rows)
+    sums = [products(rows, centroids, place), products(there, evidence, place)]
+    there.data = np.ones_like(there.data)
+    spoken = products(there, evidence, place)
+    first = np.where(strongest != 0, np.asarray(spoken.argmax(axis=1)).ravel(), -1)
+    return [*sums, _one_each(strongest, first, rows.shape[1])]
 
 
 def _cooccurrence(stages: Stages, ranked: Ranked, pairs: Places, own: Array) -> Parts:

@@ -96,6 +96,7 @@ OWN: dict[str, Rule] = {
         "labels": "LabelReranking",
         "cooccurrence": "Cooccurrence",
         "centroids": "Centroids",
+        "evidence": "Evidence",
         "final": "CooccurrenceReranking",
     },
     "CandidateGenerator": {
@@ -112,6 +113,7 @@ OWN: dict[str, Rule] = {
     "LabelReranking": {"columns": "csr * q", "intercepts": "q", "C": "number"},
     "Cooccurrence": {"shares": "csr q q", "frequency": "q"},
     "Centroids": {"columns": "csr d q"},
+    "Evidence": {"columns": "csr d q", "usual": "q"},
     "CooccurrenceReranking": {
         "first": "i u",
         "biases": "u",

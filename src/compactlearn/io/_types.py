@@ -51,6 +51,7 @@ _HOMES = {
     "compactlearn.shortlist._label_reranking": "LabelReranking",
     "compactlearn.shortlist._cooccurrence_reranking": "Cooccurrence CooccurrenceReranking",
     "compactlearn.shortlist._centroids": "Centroids",
+    "compactlearn.shortlist._evidence": "Evidence",
     "compactlearn.shortlist._neighbours": "Neighbours",
     "compactlearn.related": (
         "BooleanClassifier C2AEClassifier CCA CompressedSensingClassifier CSSP DeepCMLLClassifier "

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._compiled import read_only
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._sparse import kept_entries, products_at, slices_of
+from compactlearn.shortlist._sparse import kept_entries, products_at, slices_of, work_of
 
 # Smaller entries of a centroid of length 1 are left out: on EURLEX57K a twentieth of all is kept,
 # with the same precision.
@@ -41,10 +41,8 @@ class Centroids:
         """
         counts = np.ones(Y.shape[0]) if weights is None else weights / weights.max(initial=0.0)
         of_labels = scipy.sparse.csr_array((Y * counts[:, None]).T, dtype=np.float32)
-        work = np.concatenate([[0], np.cumsum(np.diff(rows.indptr)[of_labels.indices])])
-        work = work[of_labels.indptr]
         parts = [scipy.sparse.csr_array((0, rows.shape[1]), dtype=np.float32)]
-        for some in slices_of(work, _ENTRIES):
+        for some in slices_of(work_of(of_labels, rows), _ENTRIES):
             sums = scipy.sparse.csr_array(of_labels[some] @ rows)
             sums.sort_indices()
             lengths = np.sqrt(np.asarray(sums.multiply(sums).sum(axis=1)).ravel())

@@ -61,8 +61,9 @@ class ShortlistClassifier(RanksLabels, DenseScores):
     3. *label re-ranking*: a logistic regression of each label, on the row's own features and on the
        prior probabilities of its likely labels, starts from the prior and corrects it;
     4. *co-occurrence re-ranking*: prior, margin, the label's frequency, the other candidates of the
-       row, votes, and the similarity to the label's centroid (the mean direction of its rows)
-       become the final log-odds, by a small network that all labels share.
+       row, votes, the similarity to the label's centroid (the mean direction of its rows), and the
+       evidence of single features (how much more often the label is where a feature is) become the
+       final log-odds, by a small network that all labels share.
 
     The regressions are learnt from the rows whose candidate a label is. All that they start from is
     out-of-fold: retrievers are fitted to other rows, and no row is a neighbour of itself. They have
@@ -130,8 +131,8 @@ default="auto"
         feature gets.
     threshold_ : float or ndarray, in the units of ``decision_function``
     stages_ : the fitted stages
-        ``generator``, ``prior``, ``labels`` (label re-ranking), ``cooccurrence``, ``centroids``
-        and ``final``.
+        ``generator``, ``prior``, ``labels`` (label re-ranking), ``cooccurrence``, ``centroids``,
+        ``evidence`` and ``final``.
     coef_ : csr_array of shape (n_labels, n_features + n_labels)
         Weights of the regressions: of the features, and of the likely labels.
     classes_ : ndarray; numbers of columns for a label matrix, names where labels had such

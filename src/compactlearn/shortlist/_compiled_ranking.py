@@ -26,7 +26,7 @@ from compactlearn.shortlist._neighbours import Neighbours
 _KERNEL = "compactlearn.shortlist._ranking_kernel"
 _BLOCK_SCORES = 1 << 19  # two megabytes of the retriever's scores: read while in cache
 # What compiled code computes: products in the prior, and inputs of the last stage.
-_PRODUCTS, _INPUTS = 5, 11
+_PRODUCTS, _INPUTS = 5, 13
 
 Found = tuple[NDArray[Any], NDArray[Any]]
 
@@ -102,7 +102,7 @@ class CompiledRanking:
             columns, labels = (n_features, 0), (0, n_labels)
             near = Neighbours(_empty(columns), _empty(labels), 0)
         parts = (near, stages.prior, stages.labels, stages.cooccurrence)
-        parts = (*parts, stages.centroids, stages.final)
+        parts = (*parts, stages.centroids, stages.evidence, stages.final)
         arrays = tuple(part.arrays() for part in parts)
         linear = LinearRetriever.of(generator, n_features, n_labels)
         return cls(kernel, generator, linear, arrays, n_features, n_labels)
@@ -209,6 +209,8 @@ def _fit_together(stages: Any, n_features: int, n_labels: int) -> bool:
         final.first.shape == (_INPUTS, n_units),
         final.second.shape == (n_units,),
         stages.centroids.columns.shape == (n_features, n_labels),
+        stages.evidence.columns.shape == (n_features, n_labels),
+        stages.evidence.usual.shape == (n_labels,),
     ]
     if near is not None:
         n_rows = near.labels.shape[0]

@@ -4,10 +4,10 @@ Label re-ranking judges every candidate by itself. Yet a label that comes with a
 of ten is hardly present without it: in a hierarchy a label is never there without those above it.
 Five inputs describe the other candidates of the row: the strongest support, the weakest label that
 this one needs and whether there is any, the mean log-probability of co-occurring labels, and the
-strongest of all. Margin, prior, frequency, votes, whether the retriever names the label, and the
-similarity of the row to the label's centroid are the others. A small network, the same for all
-labels, makes the final log-odds of them. It also corrects overconfident margins: the weights of a
-rare label fit its few rows too well.
+strongest of all. Margin, prior, frequency, votes, whether the retriever names the label, the
+similarity of the row to the label's centroid, and the evidence of its features are the others. A
+small network, the same for all labels, makes the final log-odds of them. It also corrects
+overconfident margins: the weights of a rare label fit its few rows too well.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from compactlearn.core._threads import blas_threads
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._centroids import Centroids
+from compactlearn.shortlist._evidence import Evidence
 from compactlearn.shortlist._sparse import (
     Places,
     kept_entries,
@@ -242,6 +243,7 @@ class CooccurrenceReranking:
 def all_inputs(
     cooccurrence: Cooccurrence,
     centroids: Centroids,
+    evidence: Evidence,
     rows: scipy.sparse.csr_array,
     candidates: Candidates,
     margins: Floats,
@@ -250,12 +252,13 @@ def all_inputs(
     """Return the inputs of the last stage.
 
     After those of :meth:`Cooccurrence.inputs` come the votes, whether the retriever names the
-    label, and the similarity to its centroid.
+    label, the similarity to its centroid, and the two of :meth:`Evidence.inputs`.
     """
     named = ~np.isnan(candidates.retrieved)
     similar = centroids.similarities(rows, candidates)
     others = cooccurrence.inputs(candidates, margins, log_odds)
-    found = np.column_stack([others, candidates.votes, named, similar])
+    by_features = evidence.inputs(rows, candidates)
+    found = np.column_stack([others, candidates.votes, named, similar, by_features])
     return found.astype(np.float64, copy=False)
 
 

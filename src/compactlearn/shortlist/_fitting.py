@@ -22,6 +22,7 @@ from compactlearn.shortlist._cooccurrence_reranking import (
     CooccurrenceReranking,
     all_inputs,
 )
+from compactlearn.shortlist._evidence import Evidence
 from compactlearn.shortlist._generation import GeneratorSettings, sparse_rows
 from compactlearn.shortlist._label_reranking import (
     LabelProblems,
@@ -81,6 +82,7 @@ class FoldFit:
     problems: LabelProblems
     cooccurrence: Cooccurrence
     centroids: Centroids
+    evidence: Evidence
     retriever: Any  # of the rows outside the fold
 
     @classmethod
@@ -115,10 +117,12 @@ class FoldFit:
             features, data.weights, candidates, log_odds, problems, settings.n_threads, share_out
         )
         cooccurrence = Cooccurrence.of(learning.Y, learning.weights, learning.unknown)
-        centroids = Centroids.of(rows[outside], learning.Y, learning.weights)
-        counts = learning.label_counts
+        others = rows[outside]
+        centroids = Centroids.of(others, learning.Y, learning.weights)
+        evidence = Evidence.of(others, learning.Y, learning.weights, learning.unknown)
+        counts = cooccurrence, centroids, evidence
         return cls(
-            inside, present, known, counts, prior, regressions, cooccurrence, centroids, retriever
+            inside, present, known, learning.label_counts, prior, regressions, *counts, retriever
         )
 
     def weighted(self, label_weight: float) -> FoldFit:
@@ -139,9 +143,8 @@ class FoldFit:
         own, log_odds = given.candidates.of_rows(rows), given.log_odds[pairs]
         features = with_likely_labels(given.rows[rows], own, log_odds, C)
         margins = LabelReranking.of(weights, C).margins(features, own, log_odds)
-        inputs = all_inputs(
-            self.cooccurrence, self.centroids, given.rows[rows], own, margins, log_odds
-        )
+        counts = self.cooccurrence, self.centroids, self.evidence
+        inputs = all_inputs(*counts, given.rows[rows], own, margins, log_odds)
         known, present = self.known[pairs], self.present[pairs]
         counted = np.ones(own.labels.size)
         if given.weights is not None:
@@ -213,6 +216,7 @@ def fit_stages(
         LabelReranking.of(weights, C, smallest_weight),
         Cooccurrence.of(data.Y, data.weights, data.unknown),
         Centroids.of(rows, data.Y, data.weights),
+        Evidence.of(rows, data.Y, data.weights, data.unknown),
         CooccurrenceReranking.learn(new.inputs, new.present, new.weights, rng),
     )
     return stages, new

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from compactlearn.core._compiled import kernels, read_only
 from compactlearn.core._deadline import watched
-from compactlearn.shortlist._sparse import kept_entries, slices_of, values_at
+from compactlearn.shortlist._sparse import kept_entries, slices_of, values_at, work_of
 
 # Multiply-adds of all rows against all rows: so many for each row, or so many altogether. On
 # wordnet all features together take 56,000 a row and find one label in a hundred more.
@@ -83,7 +83,7 @@ class Neighbours:
         given where X are the training rows themselves: then no row votes for one of its group.
         """
 
-        kernel, training, work = None, (), self._work(X)
+        kernel, training, work = None, (), work_of(X, self.columns)
         if self.unknown is None and work[-1] >= _COMPILED_WORK:
             kernel = kernels(_KERNEL)
         if kernel is not None:
@@ -111,11 +111,6 @@ class Neighbours:
         if self.unknown is not None:  # nearly every label has a neighbour that does not know it
             most = min(most, max(1, _BLOCK_WORK // self.labels.shape[1]))
         return slices_of(work, _BLOCK_WORK, most)
-
-    def _work(self, X: scipy.sparse.csr_array) -> NDArray[np.int64]:
-        """Return the multiply-adds before each row, and all of them at last."""
-        meets = np.diff(self.columns.indptr)[X.indices]
-        return np.concatenate([[0], np.cumsum(meets, dtype=np.int64)])[X.indptr]
 
     def voters(
         self, X: scipy.sparse.csr_array, labels: NDArray[np.integer[Any]], k: int

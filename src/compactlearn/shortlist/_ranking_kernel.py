@@ -85,6 +85,7 @@ def new_memory(training, count, voted, n_pairs, n_inputs):
         np.empty(n_pairs, np.float64),  # probabilities
         np.empty(n_pairs, np.float64),  # and their logarithms
         np.empty((n_pairs, n_inputs), np.float64),
+        np.empty(n_labels, np.float32),  # most evidence for all labels, likewise
     )
 
 
@@ -95,8 +96,8 @@ def rank(starts, features, values, named, scores, stages, memory, found):
     ``named`` and ``scores`` are from the retriever. ``stages`` has the arrays of all other stages,
     ``found`` is for row starts, labels, retriever's scores, votes and final scores.
     """
-    training, prior, labels, cooccurrence, centroids, final = stages
-    _, _, _, places, _, log_odds, _, _, inputs = memory
+    training, prior, labels, cooccurrence, centroids, evidence, final = stages
+    _, _, _, places, _, log_odds, _, _, inputs, _ = memory
     found_starts, found_labels, found_retrieved, found_votes, found_scores = found
     end = 0
     found_starts[0] = 0
@@ -111,6 +112,7 @@ def rank(starts, features, values, named, scores, stages, memory, found):
         margins_of(own, x, candidates, labels, memory)
         inputs_of(candidates, cooccurrence, memory)
         own_inputs_of(own, x, candidates, retrieved, votes, centroids, memory)
+        evidence_of(own, x, candidates, evidence, memory)
         scores_of(inputs[:n], final, found_scores[end:])
         for j in range(n):
             places[candidates[j]] = -1
@@ -259,7 +261,7 @@ def odds_of(p, smallest):
 
 @jit
 def own_inputs_of(features, values, candidates, retrieved, votes, centroids, memory):
-    """Write the last inputs: votes, whether the retriever names a label, and its centroid."""
+    """Write votes, whether the retriever names a label, and the similarity to its centroid."""
     starts, labels, entries = centroids
     similar, inputs = memory[4], memory[8]
     for j in range(candidates.size):
@@ -271,6 +273,30 @@ def own_inputs_of(features, values, candidates, retrieved, votes, centroids, mem
         inputs[j, 8] = votes[j]
         inputs[j, 9] = 0.0 if np.isnan(retrieved[j]) else 1.0
         inputs[j, 10] = similar[candidates[j]]
+
+
+@jit
+def evidence_of(features, values, candidates, evidence, memory):
+    """Write the last inputs: the sum of the features' evidence, and the largest share."""
+    starts, labels, entries, usual = evidence
+    total, inputs, most = memory[4], memory[8], memory[9]
+    for j in range(candidates.size):
+        total[candidates[j]] = 0
+        most[candidates[j]] = 0
+    for e in range(features.size):
+        x = values[e]
+        if not x > 0:
+            continue
+        for c in range(starts[features[e]], starts[features[e] + 1]):
+            label, own = labels[c], entries[c]
+            total[label] += x * own
+            most[label] = max(most[label], own)
+    for j in range(candidates.size):
+        label = candidates[j]
+        inputs[j, 11] = total[label]
+        inputs[j, 12] = 0.0
+        if most[label] > 0:
+            inputs[j, 12] = 1.0 / (1.0 + math.exp(-(most[label] + usual[label])))
 
 
 @jit

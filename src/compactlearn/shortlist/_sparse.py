@@ -14,6 +14,12 @@ Places = NDArray[np.integer[Any]]
 _BLOCK = 1 << 22  # entries of a dense product at a time: 16 MB
 
 
+def work_of(left: Any, right: Any) -> NDArray[np.int64]:
+    """Return the multiply-adds before each row of a sparse product, and all of them at last."""
+    meets = np.diff(right.indptr)[left.indices]
+    return np.concatenate([[0], np.cumsum(meets, dtype=np.int64)])[left.indptr]
+
+
 def slices_of(work: Places, most: int, size: int | None = None) -> Iterator[slice]:
     """Yield slices of rows that need no more than ``most`` work together, and one row at least.
 

@@ -21,6 +21,7 @@ from compactlearn.shortlist._cooccurrence_reranking import (
     CooccurrenceReranking,
     all_inputs,
 )
+from compactlearn.shortlist._evidence import Evidence
 from compactlearn.shortlist._generation import CandidateGenerator, sparse_rows
 from compactlearn.shortlist._label_reranking import LabelReranking, with_likely_labels
 from compactlearn.shortlist._prior import CandidatePrior
@@ -55,6 +56,7 @@ class Stages:
     labels: LabelReranking
     cooccurrence: Cooccurrence
     centroids: Centroids
+    evidence: Evidence
     final: CooccurrenceReranking
 
     @property
@@ -72,7 +74,8 @@ class Stages:
         log_odds = self.prior.log_odds(candidates)
         features = with_likely_labels(rows, candidates, log_odds, self.labels.C)
         margins = self.labels.margins(features, candidates, log_odds)
-        inputs = all_inputs(self.cooccurrence, self.centroids, rows, candidates, margins, log_odds)
+        counts = self.cooccurrence, self.centroids, self.evidence
+        inputs = all_inputs(*counts, rows, candidates, margins, log_odds)
         scores = self.final.scores(inputs)
         return Ranked(candidates, log_odds, features, margins, inputs, scores)
 
@@ -135,7 +138,7 @@ class Stages:
     def n_parameters(self) -> int:
         """Number of parameters that predicting needs, training rows that vote included."""
         total = self.labels.columns.nnz + self.labels.intercepts.size + self.n_labels
-        total += self.centroids.columns.nnz
+        total += self.centroids.columns.nnz + self.evidence.columns.nnz + self.n_labels
         if self.generator.retriever is not None:
             total += n_parameters_of(self.generator.retriever)
         near = self.generator.neighbours
