@@ -112,7 +112,7 @@ def test_orders_of_rows_labels_and_features_do_not_matter(seed):
 @pytest.mark.parametrize("block", [1, 30, 1 << 22])
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_products_are_those_of_dense_matrices(monkeypatch, block, kind):
-    """In blocks of rows, also where rows have no candidates."""
+    """In blocks of rows, also where rows have no candidates; and the largest products likewise."""
     monkeypatch.setattr(sparse, "_BLOCK", block)
     rng = np.random.default_rng(0)
     rows, Y = rows_and_labels()
@@ -124,6 +124,10 @@ def test_products_are_those_of_dense_matrices(monkeypatch, block, kind):
     dense = rows.toarray() @ columns.toarray()
     expected = np.concatenate([dense[i, one] for i, one in enumerate(labels)])
     np.testing.assert_allclose(found, expected, atol=1e-6)
+    largest = sparse.maxima_at(rows, columns, starts, np.concatenate(labels))
+    single = (rows.toarray()[:, :, None] * columns.toarray()).max(axis=1)
+    expected = np.concatenate([np.maximum(single[i, one], 0) for i, one in enumerate(labels)])
+    np.testing.assert_allclose(largest, expected, atol=1e-6)
     none = sparse.products_at(rows[:0], columns, np.zeros(1, int), np.zeros(0, int))
     assert none.shape == (0,)
 

@@ -9,6 +9,7 @@ from scipy.special import expit, logit
 
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist import _evidence as evidence
+from compactlearn.shortlist import _sparse as sparse
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._evidence import Evidence
 
@@ -93,7 +94,7 @@ def test_orders_of_rows_labels_and_features_do_not_matter(seed):
 
 
 def test_rows_that_know_nothing_of_a_label_do_not_count_for_its_features():
-    """Those among them may exchange their features."""
+    """They may have each other's features."""
     rows, Y = rows_and_labels()
     silent = np.zeros((N, LABELS))
     silent[30:, 2] = 1.0
@@ -126,7 +127,7 @@ def test_a_label_of_all_rows_and_one_of_none_have_no_evidence():
 @pytest.mark.parametrize("block", [1, 30, 1 << 21])
 def test_inputs_are_those_of_dense_rows(monkeypatch, block):
     """In blocks of rows, also where rows have no candidates, and where values are below 0."""
-    monkeypatch.setattr(evidence, "_BLOCK", block)
+    monkeypatch.setattr(sparse, "_BLOCK", block)
     rng = np.random.default_rng(0)
     rows, Y = rows_and_labels()
     labels = [np.sort(rng.choice(LABELS, size, replace=False)) for size in rng.integers(0, 6, N)]

@@ -20,8 +20,9 @@ from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._sparse import (
     kept_entries,
+    maxima_at,
+    products_at,
     slices_of,
-    stored_entries,
     values_at,
     work_of,
 )
@@ -32,7 +33,6 @@ Array = NDArray[np.float64]
 # entries is kept, with the same precision.
 _LEAST_SHARE = 0.03
 _ENTRIES = 4_000_000  # stored features of the rows of all labels that are counted at a time
-_BLOCK = 1 << 21  # scores of rows and labels, or entries of the features of rows, at a time
 
 
 @dataclass(frozen=True)
@@ -89,28 +89,12 @@ class Evidence:
         The sum is that of the features' evidence times their values. The largest share of rows
         with the label has the feature of most evidence; it is 0 if no feature speaks for the label.
         """
-        found = np.zeros((candidates.labels.size, 2))
-        columns, n_labels, rows = self.columns, candidates.n_labels, positive(rows)
-        work = work_of(rows, columns) + np.arange(candidates.n_rows + 1) * n_labels
-        for some in slices_of(work, _BLOCK):
-            starts = candidates.starts[some.start : some.stop + 1]
-            pairs = slice(starts[0], starts[-1])
-            row = np.repeat(np.arange(starts.size - 1), np.diff(starts))
-            place = row * n_labels + candidates.labels[pairs]
-            own = slice(rows.indptr[some.start], rows.indptr[some.stop])
-            values, row_starts = rows.data[own], rows.indptr[some.start : some.stop + 1]
-            whose = np.repeat(np.arange(starts.size - 1), np.diff(row_starts))
-            feature, entry = stored_entries(columns.indptr, rows.indices[own])
-            at = whose[feature] * n_labels + columns.indices[entry]
-            evidence, size = columns.data[entry], (starts.size - 1) * n_labels
-            found[pairs, 0] = np.bincount(at, evidence * values[feature], size)[place]
-            most = np.zeros(size, dtype=np.float32)
-            np.maximum.at(most, at, evidence)
-            largest = most[place]
-            found[pairs, 1] = np.where(
-                largest > 0, expit(largest + self.usual[candidates.labels[pairs]]), 0.0
-            )
-        return found
+        there, pairs = positive(rows), (candidates.starts, candidates.labels)
+        total = products_at(there, self.columns, *pairs)
+        there.data = np.ones(there.data.size, dtype=there.dtype)
+        most = maxima_at(there, self.columns, *pairs)
+        share = expit(most + self.usual[candidates.labels])
+        return np.column_stack([total, np.where(most > 0, share, 0.0)]).astype(np.float64)
 
     def arrays(self) -> tuple[Any, ...]:
         """Return what compiled code reads."""

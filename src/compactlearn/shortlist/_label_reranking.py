@@ -137,14 +137,14 @@ class LabelProblems:
         A label without any row there has no weights. Its margins differ from their offsets by as
         much as those of the labels with the fewest rows do on average.
         """
-        problems = self.problems.among(outside)
-        found = self._solve(problems, C)
+        problems, features = self.problems.among(outside), self._features(C)
+        found = self._solve(features, problems, C)
         count = self._rows_with_label(outside)
         if count.all() or not count.any():
             return found
         rare = np.flatnonzero(count == count[count > 0].min())
         pairs = problems.chosen(rare)
-        change = margins_of(self._features(C), pairs, found.chosen(rare)) - pairs.offsets
+        change = margins_of(features, pairs, found.chosen(rare)) - pairs.offsets
         mean = np.average(change, weights=pairs.counts)
         return replace(found, intercepts=np.where(count == 0, mean, found.intercepts))
 
@@ -156,7 +156,8 @@ class LabelProblems:
         learnt from these find the label everywhere.
         """
         chosen = np.flatnonzero(self._rows_with_label(outside) >= _FEWEST_OUTSIDE)
-        found = self._solve(self.problems.chosen(chosen), C, start.chosen(chosen))
+        problems = self.problems.chosen(chosen)
+        found = self._solve(self._features(C), problems, C, start.chosen(chosen))
         return start.replaced(chosen, found)
 
     def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
@@ -173,7 +174,8 @@ class LabelProblems:
         weights = weights if judged.counts is None else weights * judged.counts
 
         def loss(C: float) -> float:
-            margins = margins_of(self._features(C), judged, self._solve(learnt, C))
+            features = self._features(C)
+            margins = margins_of(features, judged, self._solve(features, learnt, C))
             return float(weights @ np.logaddexp(0.0, sign * margins))
 
         found = {_CS[0]: loss(_CS[0])}
@@ -199,9 +201,11 @@ class LabelProblems:
         pairs = np.cumsum(np.diff(self.problems.starts)[order])
         return np.sort(order[: max(1, int(np.searchsorted(pairs, JUDGING_PAIRS)))])
 
-    def _solve(self, problems: Problems, C: float, start: Weights | None = None) -> Weights:
+    def _solve(
+        self, features: Any, problems: Problems, C: float, start: Weights | None = None
+    ) -> Weights:
         return solve_many(
-            self._features(C),
+            features,
             problems,
             C,
             row_weights=self.weights,

@@ -37,8 +37,10 @@ class ShortlistRows:
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
         """
         features = row_hashes(X)
-        keys = [row_hashes(unknown)] if unknown is not None else []
-        keys += [features, row_hashes(Y)]
+        keys = [
+            _hashes_of_equals(labels, features) for labels in (Y, unknown) if labels is not None
+        ]
+        keys.append(features)
         order = np.lexsort(keys)
         differs = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
@@ -85,3 +87,12 @@ class ShortlistRows:
         if self.unknown is None:
             return np.ones(candidates.labels.size, dtype=bool)
         return ~candidates.present(self.unknown)
+
+
+def _hashes_of_equals(labels: Any, features: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return hashes of the labels of rows whose features another row has too, and 0 of others."""
+    _, member, counts = np.unique(features, return_inverse=True, return_counts=True)
+    rows = np.flatnonzero(counts[member] > 1)
+    found = np.zeros(features.size, dtype=np.uint64)
+    found[rows] = row_hashes(labels[rows])
+    return found

@@ -134,3 +134,28 @@ def products_at(
         product = (part @ columns).toarray(out=dense[: own.size - 1])
         found[pairs] = product[row, labels[pairs]]
     return found
+
+
+def maxima_at(
+    rows: scipy.sparse.csr_array, columns: scipy.sparse.csr_array, starts: Places, labels: Places
+) -> NDArray[np.float32]:
+    """Return the largest of the products that :func:`products_at` adds up; 0 at least.
+
+    >>> one = scipy.sparse.csr_array([[1.0, 2.0], [3.0, 4.0]])
+    >>> maxima_at(one, one, np.array([0, 2, 3]), np.array([0, 1, 1]))
+    array([ 6.,  8., 16.], dtype=float32)
+    """
+    found, n_labels = np.empty(labels.size, dtype=np.float32), columns.shape[1]
+    work = work_of(rows, columns) + np.arange(rows.shape[0] + 1) * n_labels
+    for some in slices_of(work, _BLOCK):
+        own = starts[some.start : some.stop + 1]
+        pairs, n_rows = slice(own[0], own[-1]), own.size - 1
+        row_starts = rows.indptr[some.start : some.stop + 1]
+        stored = slice(row_starts[0], row_starts[-1])
+        feature, entry = stored_entries(columns.indptr, rows.indices[stored])
+        row = np.repeat(np.arange(n_rows), np.diff(row_starts))[feature]
+        products = rows.data[stored][feature] * columns.data[entry]
+        dense = np.zeros(n_rows * n_labels, dtype=products.dtype)
+        np.maximum.at(dense, row * n_labels + columns.indices[entry], products)
+        found[pairs] = dense[np.repeat(np.arange(n_rows) * n_labels, np.diff(own)) + labels[pairs]]
+    return found
