@@ -148,22 +148,6 @@ class Weights:
         """Return the weights of some problems, in this order."""
         return Weights(self.coefficients[problems], self.intercepts[problems])
 
-    def replaced(self, problems: Places, others: Weights) -> Weights:
-        """Return these weights, with ``others`` in place of those of some problems.
-
-        >>> zeros = Weights(scipy.sparse.csr_array((3, 2)), np.zeros(3))
-        >>> ones = Weights(scipy.sparse.csr_array(np.ones((1, 2))), np.ones(1))
-        >>> zeros.replaced(np.array([1]), ones).coefficients.toarray()
-        array([[0., 0.],
-               [1., 1.],
-               [0., 0.]])
-        """
-        both = scipy.sparse.vstack([self.coefficients, others.coefficients], format="csr")
-        place = np.arange(self.intercepts.size)
-        place[problems] = self.intercepts.size + np.arange(problems.size)
-        intercepts = np.concatenate([self.intercepts, others.intercepts])
-        return Weights(scipy.sparse.csr_array(both)[place], intercepts[place])
-
 
 # Of some problems that lie side by side: how many weights each has, of which features, the weights,
 # and the intercepts.

@@ -115,30 +115,30 @@ class FitSizes:
     def work(self) -> Array:
         """Multiplications, pairs and rows of the steps of a fit."""
         n_rows, (n_folds, folds) = self.n_rows, fold_counts(self.n_rows)
-        last = int(FEW_HELD_OUT * n_folds < 1)  # a fit to all rows
-        fits, codes = 3 * folds + last, usual_codes(n_rows, self.n_labels)
+        steps = folds + int(FEW_HELD_OUT * n_folds < 1)  # and a fit to all rows
+        fits, codes = 3 * steps, usual_codes(n_rows, self.n_labels)
         route = self._route
         sizes = n_rows + self.n_features + self.n_labels
         side = min(n_rows, self.n_features)
-        solved = (folds + last) * self._entries
+        solved = steps * self._entries
         large = solved > COMPILED_ENTRIES
         most = max(WORK_PER_ROW * n_rows, WORK_AT_LEAST)
         return np.array(
             [
                 1,
-                (2 * folds + last) * self.stored * codes if route == "codes" else 0,
+                2 * steps * self.stored * codes if route == "codes" else 0,
                 fits * sizes * codes**2 if route == "codes" else 0,
                 fits * side**3 if route == "factorised" else 0,
                 fits * side**2 * self.n_labels if route == "factorised" else 0,
                 fits * self.stored * self.n_labels if route == "products" else 0,
                 fits * self.n_features * self.n_labels if route == "products" else 0,
-                folds * n_rows * self.n_labels,
-                folds * self._pairs,
+                steps * n_rows * self.n_labels,
+                steps * self._pairs,
                 0 if large else solved,
                 solved if large else 0,
                 min(JUDGING_PAIRS, self._pairs) * self._row_entries,
-                folds * min(self.squares, most),
-                folds * n_rows,
+                steps * min(self.squares, most),
+                steps * n_rows,
                 self._held_out * self.present / n_rows,
             ],
             dtype=np.float64,

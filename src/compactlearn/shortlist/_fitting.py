@@ -74,7 +74,7 @@ def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.
 class FoldFit:
     """Candidates, prior and regressions that have seen no label of a fold."""
 
-    inside: NDArray[np.bool_]  # which rows the fold has
+    inside: NDArray[np.bool_]  # which rows the fold has, and may be none
     present: NDArray[np.bool_]  # which candidates are
     known: NDArray[np.bool_]  # for which candidates that is known; no others count
     label_counts: Array  # (n_labels,) rows outside the fold
@@ -186,33 +186,33 @@ def fit_stages(
 ) -> tuple[Stages, HeldOutPairs]:
     """Fit all stages; return them, and the held-out candidates that the last one was learnt from.
 
-    ``C`` is selected by the first fold if it is None. The regressions of the first fold become
-    those of the model. Where the fold has more than a tenth of the rows, the retriever is fitted to
-    all rows at last, and so are the regressions of frequent labels.
+    ``C`` is selected by the first fold if it is None. Where the fold has more than a tenth of the
+    rows, retriever and regressions are fitted to all rows at last; otherwise those of the fold
+    become the model's.
     """
     rows = sparse_rows(data.X, unit=settings.unit_rows)
     folds = held_out_folds(data.groups, rng)
-    first: FoldFit | None = None
-    start: Weights | None = None
+    if folds[0].mean() > FEW_HELD_OUT:
+        folds.append(np.zeros(rows.shape[0], dtype=bool))
     parts: list[HeldOutPairs] = []
+    fold: FoldFit | None = None
+    weights: Weights | None = None
     for inside in track(folds, description="ShortlistClassifier", disable=not verbose):
         fold = FoldFit.of(data, rows, inside, settings, rng, share_out)
         C = C or fold.problems.best_C(inside, rng)
         fold = fold.weighted(label_weight)
-        weights = fold.problems.solve(C, ~inside)
-        parts.append(fold.held_out(weights, C))
-        if first is None:
-            first, start = fold, weights
-    assert first is not None
-    assert start is not None
+        if inside.any():
+            weights = fold.problems.solve(C, ~inside)
+            parts.append(fold.held_out(weights, C))
+        else:
+            weights = fold.problems.solve(C, ~inside, weights)
+    assert fold is not None
+    assert weights is not None
     assert C is not None
-    few = first.inside.mean() <= FEW_HELD_OUT
-    generator = settings.fit(data, rows, rng, first.retriever if few else None)
-    weights = start if few else first.problems.refine(C, ~first.inside, start)
     new = HeldOutPairs.together(parts)
     stages = Stages(
-        generator,
-        first.prior,
+        settings.generator(data, rows, fold.retriever),
+        fold.prior,
         LabelReranking.of(weights, C, smallest_weight),
         Cooccurrence.of(data.Y, data.weights, data.unknown),
         Centroids.of(rows, data.Y, data.weights),

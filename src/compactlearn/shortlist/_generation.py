@@ -126,19 +126,10 @@ class GeneratorSettings:
     sizes: Sizes
     n_threads: int
 
-    def fit(
-        self,
-        data: ShortlistRows,
-        rows: scipy.sparse.csr_array,
-        rng: np.random.RandomState,
-        fitted: Any = None,
+    def generator(
+        self, data: ShortlistRows, rows: scipy.sparse.csr_array, retriever: Any
     ) -> CandidateGenerator:
-        """Fit retriever and neighbours to all rows; ``fitted`` is a retriever to use instead."""
-        retriever, n_labels = fitted, data.Y.shape[1]
-        if retriever is None:
-            retriever = self._new_retriever(data.X.shape, n_labels, rng)
-            if retriever is not None:
-                retriever = self._fitted(retriever, data)
+        """Return what names candidates of new rows: a fitted retriever, and all rows as voters."""
         neighbours = self._neighbours(data, rows) if self.n_neighbors else None
         return CandidateGenerator(retriever, neighbours, self.sizes, self.unit_rows)
 
@@ -171,8 +162,9 @@ class GeneratorSettings:
         for learnt, places in parts:
             if retriever is None:
                 named[places] = np.arange(n_labels)
-            elif places.size:
-                model = self._fitted(clone(retriever), data.subset(learnt))
+                continue
+            model = self._fitted(clone(retriever), data.subset(learnt))
+            if places.size:
                 unseen = drop_unseen_features(data.X[learnt], data.X[order[places]])
                 named[places], scores[places] = self._retrieved(model, unseen)
         votes = None

@@ -32,7 +32,6 @@ JUDGING_PAIRS = 60_000  # of the labels that choose the penalty
 # Beyond so many pairs, negative rows of less prior probability are sampled, one in four.
 THINNED_PAIRS, _EASY, _ONE_IN = 1_000_000, 0.01, 4
 _USUAL_ROWS, _LARGEST_WEIGHT = 100.0, 10.0  # labels of fewer rows are rare
-_FEWEST_OUTSIDE = 5  # rows outside the fold that a label needs to be learnt from all rows
 
 
 def with_likely_labels(
@@ -131,14 +130,15 @@ class LabelProblems:
     n_threads: int
     share_out: ShareOut | None = None  # to whom, where it is not threads of this process
 
-    def solve(self, C: float, outside: NDArray[np.bool_]) -> Weights:
+    def solve(self, C: float, outside: NDArray[np.bool_], start: Weights | None = None) -> Weights:
         """Return the weights of all labels, learnt from the rows outside a fold.
 
-        A label without any row there has no weights. Its margins differ from their offsets by as
-        much as those of the labels with the fewest rows do on average.
+        ``start`` has weights to begin with. A label without any row there has no weights. Its
+        margins differ from their offsets by as much as those of the labels with the fewest rows do
+        on average.
         """
         problems, features = self.problems.among(outside), self._features(C)
-        found = self._solve(features, problems, C)
+        found = self._solve(features, problems, C, start)
         count = self._rows_with_label(outside)
         if count.all() or not count.any():
             return found
@@ -147,18 +147,6 @@ class LabelProblems:
         change = margins_of(features, pairs, found.chosen(rare)) - pairs.offsets
         mean = np.average(change, weights=pairs.counts)
         return replace(found, intercepts=np.where(count == 0, mean, found.intercepts))
-
-    def refine(self, C: float, outside: NDArray[np.bool_], start: Weights) -> Weights:
-        """Return ``start``, with the weights of frequent labels learnt from all rows.
-
-        Candidates come from the rows outside the fold. A label with few rows there is a candidate
-        of few rows or none, so that most of its pairs are the fold's own positive rows: weights
-        learnt from these find the label everywhere.
-        """
-        chosen = np.flatnonzero(self._rows_with_label(outside) >= _FEWEST_OUTSIDE)
-        problems = self.problems.chosen(chosen)
-        found = self._solve(self._features(C), problems, C, start.chosen(chosen))
-        return start.replaced(chosen, found)
 
     def best_C(self, inside: NDArray[np.bool_], rng: np.random.RandomState) -> float:
         """Return the smallest penalty under which other rows explain the rows of a fold well.
