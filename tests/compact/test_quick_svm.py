@@ -26,7 +26,7 @@ def unit_rows(n_rows=300, n_features=40, n_labels=9, seed=0):
 def many_steps(monkeypatch):
     monkeypatch.setattr(quick_svm, "ROUNDS", 30)
     monkeypatch.setattr(quick_svm, "STEPS", 30)
-    monkeypatch.setattr(quick_svm, "_BLOCK_WEIGHTS", 160)  # 4 labels at a time
+    monkeypatch.setattr(quick_svm, "_BLOCK_ENTRIES", 1_200)  # 4 labels at a time
 
 
 def test_many_steps_reach_the_support_vector_machine(many_steps):

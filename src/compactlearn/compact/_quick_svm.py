@@ -17,7 +17,7 @@ from compactlearn.linalg._squared_hinge import CentredRows, solve_squared_hinge
 Array = NDArray[np.float64]
 
 ROUNDS, STEPS = 2, 3  # Newton steps, and conjugate gradients of each
-_BLOCK_WEIGHTS = 1 << 20  # that are solved for at a time
+_BLOCK_ENTRIES = 1 << 20  # of weights or scores that are computed at a time
 
 
 class QuickSVM(KeptWeights):
@@ -48,7 +48,7 @@ class QuickSVM(KeptWeights):
         rows = CentredRows.of(X, mean, variances, sample_weight)
         deviations = np.sqrt(variances).astype(np.float32)[:, None]
         labels = scipy.sparse.csc_array(Y, dtype=np.float32)
-        width = max(1, _BLOCK_WEIGHTS // X.shape[1])
+        width = max(1, _BLOCK_ENTRIES // max(X.shape))
         weights, constants = [], []
         for first in range(0, Y.shape[1], width):
             some = slice(first, first + width)
