@@ -1,5 +1,6 @@
 """Time budgets of AutoCompactClassifier, under a clock that only the models move."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.preprocessing import normalize
 
 from compactlearn import AutoCompactClassifier
 from compactlearn.auto import _candidates as portfolio
@@ -17,7 +19,9 @@ from compactlearn.auto._candidates import candidates as candidates_of
 from compactlearn.auto._choice import best_choice, too_large
 from compactlearn.auto._schedule import run_candidates
 from compactlearn.auto._small_candidates import small_candidates
+from compactlearn.auto._svm import SVM_WEIGHTS
 from compactlearn.auto._trials import Trial
+from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
 from compactlearn.core._progress import Steps, track
 from compactlearn.decoding._thresholds import tune
@@ -328,6 +332,32 @@ def assert_follows(full):
     assert all(first.seconds < one.worth < 3.0 * first.seconds for one in others)
 
 
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "n_labels", "stored", "second"),
+    [
+        (24_000, 25_000, 527, 12, "quick linear SVM"),
+        (8_000, 9_600, 500, 150, "quick linear SVM"),
+        (2_000, 500, 50, 12, "quick linear SVM"),
+        (60_000, 25_000, 8_800, 12, "compact model of 256 codes"),
+        (25_000, 100_000, 1_200, 60, "compact model of 256 codes"),
+    ],
+)
+def test_the_second_stopgap_is_an_svm_unless_it_takes_long(
+    n_rows, n_features, n_labels, stored, second
+):
+    problem = shape_of(n_rows, n_features, n_labels, stored=stored)
+    quick, other = (one for one in candidates_of(problem) if one.stopgap)
+    assert quick.name.startswith("quick compact model")
+    assert quick.usual
+    assert other.name == second
+    assert not other.usual
+    if second == "quick linear SVM":
+        compact = portfolio.codes_seconds(problem, min(n_labels, 256), n_rows)
+        assert other.seconds <= max(compact, 0.25 * other.next_seconds)
+    problem.unknown = sp.csr_array((n_rows, n_labels))
+    assert "quick linear SVM" not in [one.name for one in candidates_of(problem)]
+
+
 @pytest.mark.parametrize("n_rows", [2_000, 6_000, 25_000, 100_000])
 @pytest.mark.parametrize("n_labels", [20, 150, 1_000, 20_000])
 @pytest.mark.parametrize("n_features", [500, 30_000])
@@ -465,6 +495,47 @@ def test_a_stopgap_is_never_blended(small_at_size):
     )
     assert best_choice(problem, [better], np.inf, [worse]).name == "full"
     assert best_choice(problem, [], np.inf, [worse]).name == "stopgap"
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_without_its_shortlist_a_search_returns_an_svm_of_all_rows(
+    small_at_size, monkeypatch, stopped
+):
+    """The shortlist is stopped by the deadline, or skipped since its estimate is too large."""
+    monkeypatch.setattr(portfolio, "QUICK_CODES", 4)
+    problem = tagged_problem(300, 60, 40)
+    clock = FakeClock()
+
+    def on_clock(candidate):
+        def run():
+            clock.spend(1e9 if candidate.name == "shortlist" else candidate.seconds)
+            return candidate.run()
+
+        return replace(candidate, run=run)
+
+    first = (one for one in candidates_of(problem) if one.stopgap or one.name == "shortlist")
+    short = next(one.seconds for one in candidates_of(problem) if one.name == "shortlist")
+    budget = TimeBudget((1.5 if stopped else 0.9) * short, clock)
+    search = run_candidates(map(on_clock, first), budget)
+    assert not search.tried
+    assert search.skipped[0]["name"] == "shortlist"
+    assert search.skipped[0]["reason"].startswith("stopped" if stopped else "estimated")
+    assert names(search.stopgaps) == ["quick compact model of 4 codes", "quick linear SVM"]
+    chosen = best_choice(problem, search.tried, np.inf, search.stopgaps)
+    assert chosen.name == "quick linear SVM"
+    rows = normalize(problem.X)
+    train, _ = problem.splits[0]
+    first = QuickSVM(SVM_WEIGHTS).fit(rows[train], problem.Y[train])
+    last = QuickSVM(SVM_WEIGHTS).fit(rows, problem.Y, start=first)
+    scores = chosen.model.decision_function(problem.X)
+    np.testing.assert_allclose(scores, last.decision_function(rows), atol=1e-6)
+
+
+def tagged_problem(n_rows, n_features, n_labels):
+    """Rows whose labels are their first words."""
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((n_rows, n_features)) < 0.1) * 1.0)
+    return problem_of(X, X[:, :n_labels], seed=0)
 
 
 def test_the_smallest_budget_gives_a_model(small_at_size):

@@ -36,6 +36,7 @@ from compactlearn.auto import _trials as trials
 from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import AS_THEY_ARE
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.core._seeds import seeded
 from compactlearn.crossfit import _decoder_fitter as decoder_fitter
 from compactlearn.crossfit import _plan as plan
@@ -361,6 +362,7 @@ TRIALS = {
         problem, "kept features", KeptFeatures(CMLLClassifier(2, 2, threshold=0.5), 3)
     ),
     "kept weights": lambda problem: trials.try_by_folds(problem, "weights", KeptWeights(12)),
+    "quick SVM": lambda problem: trials.try_by_folds(problem, "SVM", QuickSVM(30)),
 }
 
 

@@ -35,6 +35,7 @@ from compactlearn import (
     explain,
 )
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.decoding._linear import LinearScorer
 from compactlearn.inspection._decomposition import NotExplained, label_vectors_of, parts_of
 from tests.makers import make_data, modest
@@ -295,7 +296,9 @@ def test_few_features_or_weights_are_terms_at_their_places(form, scale):
     assert list(few.features_) != [0, 1, 2]
     assert few.features_.size == 3
     sparse = KeptWeights(11, scale=scale).fit(rows, Y)
-    for model, weights in ((few, dense), (sparse, sparse.weights_.toarray().T)):
+    quick = QuickSVM(20).fit(rows, Y)
+    sparse_weights = [(one, one.weights_.toarray().T) for one in (sparse, quick)]
+    for model, weights in ((few, dense), *sparse_weights):
         parts = parts_of(model, rows[:5], labels)
         (terms,) = parts.groups
         assert (terms.kind, terms.names) == ("feature", None)

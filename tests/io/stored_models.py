@@ -38,6 +38,7 @@ from compactlearn import (
 from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.metrics import scorer
 from compactlearn.model_selection import GridSearchMoments, IterativeStratification
 from tests.makers import maker
@@ -183,11 +184,11 @@ def _trees():
 
 
 def _pruned():
-    """Both kinds, and one of them after a step."""
+    """All kinds, and one of them after a step."""
     inner = CompactClassifier(CPLST(2), decoder="logistic", threshold=0.5)
     few_features = make_pipeline(Normalizer(), KeptFeatures(inner, 5))
     few_weights = KeptWeights(20, scale=True)
-    for model in (few_features, few_weights):
+    for model in (few_features, few_weights, QuickSVM(20)):
         yield model.fit(X, sp.csr_array(Y))
 
 

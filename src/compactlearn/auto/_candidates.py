@@ -32,6 +32,7 @@ from compactlearn.auto._searches import (
     search_kernel,
     search_linear,
 )
+from compactlearn.auto._svm import QUICK_SVM, SVM_SHARE, svm_seconds, try_svm
 from compactlearn.auto._trials import (
     Trial,
     by_own_scores,
@@ -384,11 +385,11 @@ def smallest_shortlist(problem: Problem) -> tuple[int, int]:
 QUICK_CODES, QUICK_ROWS, QUICK_SECONDS = 64, 1_000, 1.0  # sizes of the quick compact model
 MORE_CODES = 256
 SHORT_SECONDS = 2.0  # seconds of a first model that needs no stopgap
-JUDGING_ROWS = 1_000  # held-out rows that score a stopgap
+JUDGING_ROWS = 1_000  # held-out rows that score a compact stopgap
 
 
 def stopgaps(problem: Problem, findings: Findings) -> Iterator[Candidate]:
-    """Yield compact models with few codes, in case the first large model is not finished."""
+    """Yield models of a few seconds, in case the first large model is not finished."""
     del findings
     usual = sparse_rows(problem)
     next_seconds = shortlist_seconds(problem) if usual else linear_seconds(problem)
@@ -396,8 +397,13 @@ def stopgaps(problem: Problem, findings: Findings) -> Iterator[Candidate]:
         return
     yield quick_candidate(problem, next_seconds, usual=usual)
     codes = min(problem.n_labels, MORE_CODES)
-    if codes > QUICK_CODES:
-        yield _stopgap(problem, compact_name(codes), codes, problem.n_rows, next_seconds)
+    more = _stopgap(problem, compact_name(codes), codes, problem.n_rows, next_seconds)
+    svm = Candidate(QUICK_SVM, svm_seconds(problem), lambda: try_svm(problem), stopgap=True)
+    fast = svm.seconds <= max(SVM_SHARE * next_seconds, more.seconds)
+    if usual and fast and problem.unknown is None:
+        yield replace(svm, next_seconds=next_seconds)
+    elif codes > QUICK_CODES:
+        yield more
 
 
 def compact_name(codes: int) -> str:
@@ -478,7 +484,7 @@ def _run_ridge(problem: Problem, findings: Findings) -> Trial:
 # ---- in order ------------------------------------------------------------------------------------
 
 ORDER = (
-    stopgaps,  # compact models of a second or two, if the next model takes much longer
+    stopgaps,  # models of a second or two, if the next model takes much longer
     shortlist_candidates,  # for sparse rows
     linear_candidates,  # a linear or compact model with a logistic decoder
     kernel_candidates,  # the same behind an RBF kernel

@@ -44,6 +44,7 @@ OWN: dict[str, Rule] = {
         "classifier_.n_features_in_": "size d",
     },
     "KeptWeights": {"weights_": "sparse q d", "intercept_": "q"},
+    "QuickSVM": {"weights_": "sparse q d", "intercept_": "q"},
     "ThresholdTuner": {
         "estimator_": "BaseEstimator",
         "n_labels_": "size q",

@@ -22,6 +22,7 @@ _HOMES = {
     "compactlearn.compact._paper": "PaperClassifier",
     "compactlearn.compact._threshold_tuner": "ThresholdTuner",
     "compactlearn.compact._pruned": "KeptFeatures KeptWeights",
+    "compactlearn.compact._quick_svm": "QuickSVM",
     "compactlearn.compact._kernel_map": "KernelMap",
     "compactlearn.compact._kernels": "Kernel",
     "compactlearn.compact._fitted": "FittedModel",

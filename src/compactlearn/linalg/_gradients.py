@@ -146,12 +146,12 @@ def _conjugate_gradients(
     B, residual = np.zeros_like(cross), cross.copy()
     improved = residual if leading is None else leading @ residual
     direction = improved.copy()
-    energy = _dots(residual, improved)
-    target = stop.tol**2 * _dots(cross, cross)
+    energy = dots(residual, improved)
+    target = stop.tol**2 * dots(cross, cross)
     gained, gains = np.zeros(places.size), deque(maxlen=2 * LOOK_BACK)
     for _ in range(stop.max_iter):
         checkpoint()
-        settled = _dots(residual, residual) <= target
+        settled = dots(residual, residual) <= target
         if stop.enough and len(gains) >= LOOK_BACK:
             settled |= _left(np.array(gains)) <= stop.enough**2 * gained
         if settled.all():
@@ -165,18 +165,18 @@ def _conjugate_gradients(
             gains = deque((part[going] for part in gains), 2 * LOOK_BACK)
         image = rows.T @ (rows @ direction)
         image += penalties * direction
-        step = _ratio(energy, _dots(direction, image))
+        step = ratio(energy, dots(direction, image))
         B += step * direction
         residual -= step * image
         gains.append(step * energy)
         gained += gains[-1]
         improved = residual if leading is None else leading @ residual
-        new_energy = _dots(residual, improved)
-        direction *= _ratio(new_energy, energy)
+        new_energy = dots(residual, improved)
+        direction *= ratio(new_energy, energy)
         direction += improved
         energy = new_energy
     else:
-        settled = _dots(residual, residual) <= target
+        settled = dots(residual, residual) <= target
     found[:, places] = B
     return found, bool(settled.all())
 
@@ -185,16 +185,16 @@ def _left(gains: Array) -> Array:
     """The squared error that is left, from the gains of the last steps (steps, columns)."""
     half = len(gains) // 2
     before, last = gains[:half].sum(axis=0), gains[-half:].sum(axis=0)
-    fall = np.minimum(_ratio(last, before), 0.95)
+    fall = np.minimum(ratio(last, before), 0.95)
     return last * np.maximum(fall / (1.0 - fall), 1.0)
 
 
-def _dots(A: Array, B: Array) -> Array:
+def dots(A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
     """Return the inner products of the columns of one with those of the other."""
     return np.einsum("ij,ij->j", A, B)
 
 
-def _ratio(upper: Array, lower: Array) -> Array:
+def ratio(upper: NDArray[Any], lower: NDArray[Any]) -> NDArray[Any]:
     """Upper over lower; 0 where there is nothing to divide by."""
     ratio: Any = np.divide(upper, lower, out=np.zeros_like(upper), where=lower > 0)
     return ratio

@@ -35,6 +35,7 @@ from compactlearn.auto._blend import Blend, Member, Reading
 from compactlearn.auto._forest import LabelForest
 from compactlearn.compact import PaperClassifier
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
+from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.datasets import load
 from tests.io.onnx.running import BOUNDS, assert_same, run, single
 from tests.makers import labelled, modest
@@ -156,6 +157,7 @@ FEW = {
     "features": KeptFeatures(CMLLClassifier(2, 2, decoder="logistic", threshold=0.5), 5),
     "weights, scaled": make_pipeline(Normalizer(), KeptWeights(20, scale=True)),
     "no weights": KeptWeights(0),
+    "quick SVM": make_pipeline(Normalizer(), QuickSVM(20)),
 }
 
 
