@@ -240,7 +240,7 @@ def test_the_smallest_penalty_that_is_nearly_as_good_is_selected(monkeypatch, na
 
     losses = dict(losses)
     monkeypatch.setattr(label_reranking, "margins_of", margins_of)
-    monkeypatch.setattr(LabelProblems, "_solve", lambda self, features, problems, C: C)
+    monkeypatch.setattr(LabelProblems, "_solve", lambda self, features, problems, C, start: C)
     assert fold_fit(X, Y).problems.best_C(INSIDE, seeded(0)) == expected
     assert not losses
 

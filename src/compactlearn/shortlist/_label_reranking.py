@@ -9,6 +9,7 @@ has small weights, and stays near the prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -161,9 +162,13 @@ class LabelProblems:
         weights = np.ones(judged.rows.size) if self.weights is None else self.weights[judged.rows]
         weights = weights if judged.counts is None else weights * judged.counts
 
+        solved: Weights | None = None
+
         def loss(C: float) -> float:
+            nonlocal solved
             features = self._features(C)
-            margins = margins_of(features, judged, self._solve(features, learnt, C))
+            solved = self._solve(features, learnt, C, solved)
+            margins = margins_of(features, judged, solved)
             return float(weights @ np.logaddexp(0.0, sign * margins))
 
         found = {_CS[0]: loss(_CS[0])}
@@ -176,7 +181,15 @@ class LabelProblems:
         return max(C for C in found if found[C] <= _NEARLY * min(found.values()))
 
     def _features(self, C: float) -> scipy.sparse.csr_array:
-        return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
+        """Return what :func:`with_likely_labels` does, without arranging the entries again."""
+        usual = self._usual_features
+        values = usual.data.copy()
+        values[usual.indices >= self.rows.shape[1]] *= np.float32(np.sqrt(_LABEL_C / C))
+        return scipy.sparse.csr_array((values, usual.indices, usual.indptr), shape=usual.shape)
+
+    @cached_property
+    def _usual_features(self) -> scipy.sparse.csr_array:
+        return with_likely_labels(self.rows, self.candidates, self.log_odds, _LABEL_C)
 
     def _rows_with_label(self, outside: NDArray[np.bool_]) -> Rows:
         """Return (n_labels,) the number of rows outside a fold that have each label."""
