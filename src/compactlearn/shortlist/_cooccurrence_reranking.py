@@ -19,7 +19,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from scipy.special import expit, logit
-from sklearn.neural_network import MLPClassifier
 
 from compactlearn.core._compiled import read_only
 from compactlearn.core._threads import blas_threads
@@ -27,6 +26,7 @@ from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._centroids import Centroids
 from compactlearn.shortlist._evidence import Evidence
+from compactlearn.shortlist._networks import trained
 from compactlearn.shortlist._sparse import (
     Places,
     kept_entries,
@@ -43,11 +43,9 @@ _NEEDED = 0.8  # one that comes at least so often is one that the other cannot d
 _LIKELY = 0.01  # labels of less probability support no other
 _SMALLEST = 1e-4  # probabilities have logarithms down to here
 _BLOCK = 1 << 21  # scores of rows and labels, or pairs of labels of a row, at a time
-_NETWORKS, _UNITS = 2, 32  # of which the mean is used
-_EPOCHS, _RATE, _PENALTY = 20, 5e-3, 5.0
-_NEVER_BETTER = 1e300
-_BATCHES, _FEWEST_STEPS = (32, 512), 2_000  # candidates of a batch, and steps of a network
-_LARGEST_PENALTY = 1e4  # of a batch, where weights are tiny
+_EPOCHS, _PENALTY = 20, 5.0
+_BATCHES, _FEWEST_STEPS = (32, 512), 2_000  # candidates of a batch, and steps at least
+_LARGEST_PENALTY = 1e2  # where weights are tiny
 _ABSENT = 30_000  # absent candidates that are enough for some hundreds of weights
 _EASIEST = 1e-3  # added to the probabilities by which they are drawn
 _PAIRS = 1 << 15  # scored at a time
@@ -195,15 +193,25 @@ class CooccurrenceReranking:
         if present.all() or not present.any():
             margin = np.eye(inputs.shape[1])[:, :1]
             return cls(np.hstack([margin, -margin]), np.zeros(2), np.array([1.0, -1.0]), 0.0)
+        pairs, counts = _sampled(inputs, present, weights, rng)
+        used = inputs[pairs]
+        means, scales = used.mean(axis=0), used.std(axis=0)
+        scales = np.where(scales > 1e-6 * (1.0 + np.abs(means)), scales, 1.0)
+        # Weights count relative to others, and the penalty relative to all weights.
+        batch, mean = min(int(np.clip(pairs.size // 100, *_BATCHES)), pairs.size), counts.mean()
         with blas_threads(1):  # products of a batch are too small for several
-            parts = [_network(inputs, present, weights, rng) for _ in range(_NETWORKS)]
-        first, biases, second, intercepts = zip(*parts, strict=True)
-        return cls(
-            np.hstack(first),
-            np.concatenate(biases),
-            np.concatenate(second) / _NETWORKS,
-            float(np.mean(intercepts)),
-        )
+            first, biases, second, intercept = trained(
+                ((used - means) / scales).astype(np.float32),
+                present[pairs].astype(np.float32),
+                (counts / mean).astype(np.float32),
+                penalty=min(_PENALTY / pairs.size / mean, _LARGEST_PENALTY),
+                batch=batch,
+                n_steps=max(_FEWEST_STEPS, _EPOCHS * pairs.size // batch),
+                rng=rng,
+            )
+        first = first.astype(np.float64) / scales[:, None]
+        biases = biases.astype(np.float64) - means @ first
+        return cls(first, biases, second.astype(np.float64), intercept)
 
     def scores(self, inputs: Array) -> NDArray[np.float32]:
         """Return the log-odds of every candidate."""
@@ -260,41 +268,6 @@ def all_inputs(
     by_features = evidence.inputs(rows, candidates)
     found = np.column_stack([others, candidates.votes, named, similar, by_features])
     return found.astype(np.float64, copy=False)
-
-
-def _network(
-    inputs: Array, present: NDArray[np.bool_], weights: Array, rng: np.random.RandomState
-) -> tuple[Array, Array, Array, float]:
-    """Return weights and biases of both layers of one network."""
-    pairs, counts = _sampled(inputs, present, weights, rng)
-    used = inputs[pairs]
-    means, scales = used.mean(axis=0), used.std(axis=0)
-    scales = np.where(scales > 1e-6 * (1.0 + np.abs(means)), scales, 1.0)
-    # Weights count relative to others of the same batch, and the penalty relative to all weights.
-    batch = min(int(np.clip(pairs.size // 100, *_BATCHES)), pairs.size)
-    epochs = max(_EPOCHS, _FEWEST_STEPS * batch // pairs.size)
-    mean = counts.mean()
-    model = MLPClassifier(
-        (_UNITS,),
-        # Of which half is the penalty of a batch.
-        alpha=min(_PENALTY * batch / pairs.size / mean, _LARGEST_PENALTY),
-        batch_size=batch,
-        learning_rate_init=_RATE,
-        # No epoch counts as better than the first: the last is a fixed one, and no warning follows.
-        tol=_NEVER_BETTER,
-        n_iter_no_change=epochs - 2,
-        max_iter=epochs + 1,
-        random_state=int(rng.randint(2**31 - 1)),
-    )
-    model.fit(
-        ((used - means) / scales).astype(np.float32),
-        present[pairs],
-        (counts / mean).astype(np.float32),
-    )
-    weights_of, biases_of = model.coefs_, model.intercepts_
-    first = weights_of[0].astype(np.float64) / scales[:, None]
-    biases = biases_of[0].astype(np.float64) - means @ first
-    return first, biases, weights_of[1][:, 0].astype(np.float64), float(biases_of[1][0])
 
 
 def _sampled(
