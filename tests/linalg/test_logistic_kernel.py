@@ -81,6 +81,17 @@ def test_a_start_at_the_solution_stays_there(every_size):
     assert (np.linalg.norm(gap, axis=1) <= bounds).all()
 
 
+def test_a_problem_without_rows_has_no_weights_whatever_it_starts_with(every_size):
+    X, problems = single(80, 15, 5, seed=2)
+    problems = replace(problems, starts=np.insert(problems.starts, 2, problems.starts[2]))
+    far = Weights(sp.csr_array(np.full((6, 15), 3, dtype=np.float32)), np.full(6, 2.0))
+    for start in (None, far):
+        found = solve_many(X, problems, 1.0, tol=1e-3, start=start)
+        assert found.coefficients[[2]].nnz == 0
+        assert found.intercepts[2] == pytest.approx(0.0, abs=1e-3)
+        assert found.coefficients[[1]].nnz > 0
+
+
 @pytest.mark.parametrize("compile_all", [False, True])
 def test_a_pair_that_counts_four_times_is_four_pairs(monkeypatch, compile_all):
     monkeypatch.setattr(many_logistic, "COMPILED_ENTRIES", 0 if compile_all else 1 << 40)

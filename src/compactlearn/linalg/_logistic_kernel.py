@@ -121,6 +121,9 @@ def newton(starts, columns, values, positive, offsets, costs, w, begins, begin, 
     m, k = starts.size - 1, w.size
     kind = values.dtype.type
     one, half = kind(1), kind(0.5)
+    if m == 0:  # nothing but the penalty is left
+        w[:] = 0
+        return kind(0)
     margins, p = np.empty(m, values.dtype), np.empty(m, values.dtype)
     new_margins, moved = np.empty(m, values.dtype), np.empty(m, values.dtype)
     g, d = np.empty(k, values.dtype), np.empty(k, values.dtype)

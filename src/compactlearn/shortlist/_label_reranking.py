@@ -9,7 +9,6 @@ has small weights, and stays near the prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -162,11 +161,16 @@ class LabelProblems:
         weights = np.ones(judged.rows.size) if self.weights is None else self.weights[judged.rows]
         weights = weights if judged.counts is None else weights * judged.counts
 
+        usual = with_likely_labels(self.rows, self.candidates, self.log_odds, _LABEL_C)
         solved: Weights | None = None
 
         def loss(C: float) -> float:
             nonlocal solved
-            features = self._features(C)
+            values = usual.data.copy()
+            values[usual.indices >= self.rows.shape[1]] *= np.float32(np.sqrt(_LABEL_C / C))
+            features = scipy.sparse.csr_array(
+                (values, usual.indices, usual.indptr), shape=usual.shape
+            )
             solved = self._solve(features, learnt, C, solved)
             margins = margins_of(features, judged, solved)
             return float(weights @ np.logaddexp(0.0, sign * margins))
@@ -181,15 +185,7 @@ class LabelProblems:
         return max(C for C in found if found[C] <= _NEARLY * min(found.values()))
 
     def _features(self, C: float) -> scipy.sparse.csr_array:
-        """Return what :func:`with_likely_labels` does, without arranging the entries again."""
-        usual = self._usual_features
-        values = usual.data.copy()
-        values[usual.indices >= self.rows.shape[1]] *= np.float32(np.sqrt(_LABEL_C / C))
-        return scipy.sparse.csr_array((values, usual.indices, usual.indptr), shape=usual.shape)
-
-    @cached_property
-    def _usual_features(self) -> scipy.sparse.csr_array:
-        return with_likely_labels(self.rows, self.candidates, self.log_odds, _LABEL_C)
+        return with_likely_labels(self.rows, self.candidates, self.log_odds, C)
 
     def _rows_with_label(self, outside: NDArray[np.bool_]) -> Rows:
         """Return (n_labels,) the number of rows outside a fold that have each label."""
