@@ -121,5 +121,6 @@ def seconds(value: float) -> str:
 def class_of(record: Record, *more: str) -> str:
     """The class of machine, further circumstances, and the date."""
     machine = record["machine"]
-    where = f"{machine['cores']} cores ({machine['cpu']})"
+    count = machine["cores"]
+    where = f"{count} core{'s' * (count > 1)} ({machine['cpu']})"
     return f"{', '.join([where, *more])}; {record['date']}."
