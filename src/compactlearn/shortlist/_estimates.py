@@ -27,41 +27,41 @@ Array = NDArray[np.float64]
 
 # Seconds of one core for each unit of ``FitSizes.work``, with Numba and without.
 COMPILED_SECONDS = (
-    1.56,
-    1.11e-08,
-    6.27e-10,
+    0.737,
+    5.22e-09,
+    6.28e-10,
     0,
-    1.3e-10,
+    1.23e-10,
     0,
     0,
-    3.68e-09,
-    1.64e-07,
+    3.97e-09,
     0,
-    1.15e-08,
-    1.34e-08,
-    3.98e-09,
-    5.7e-05,
-    1.03e-06,
+    1.01e-08,
+    8.58e-09,
+    4.76e-07,
+    1.13e-09,
+    6.42e-05,
+    9.61e-07,
 )
 PLAIN_SECONDS = (
-    0.415,
-    1.7e-08,
-    6.33e-10,
-    1.24e-12,
-    1.03e-10,
+    0,
+    1.51e-08,
+    4.76e-10,
+    0,
+    1.1e-10,
     0,
     0,
-    6.27e-09,
+    4.52e-09,
     0,
-    2.75e-08,
-    1.57e-08,
-    1.36e-06,
-    0,
-    7.23e-05,
-    4.9e-07,
+    6.63e-08,
+    1.87e-08,
+    6.84e-07,
+    2.33e-09,
+    7.73e-05,
+    9.61e-07,
 )
 # Bytes for each unit of ``FitSizes.arrays``.
-BYTES = (6.38e07, 6.19e07, 61.5, 34, 817, 0, 4.16, 0.935)
+BYTES = (8.68e07, 8.5e07, 52.8, 35.7, 891, 0, 0, 0.55)
 
 _KEPT_SHARE = 0.4  # of candidates, if easy ones are left out
 _LIKELY = 3.0  # likely labels of a row for each label that it has
