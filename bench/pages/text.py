@@ -85,7 +85,7 @@ def text_whole(record: Record) -> Parts:
         sizes = formatted(row, "rows", "features", "labels", form=",")
         precisions = [f"{value:.3f}" for value in row["precision"]]
         yield [*sizes, *precisions, *times(row, "fit_processor_s", "predict_processor_s")]
-    yield f"{class_of(record)} Seconds are those of both processors together."
+    yield f"{class_of(record)} Seconds are those of all processors together."
 
 
 @table

@@ -73,6 +73,12 @@ def test_weights_that_move_scores_most_are_kept():
     assert moved[kept != 0].min() >= moved[kept == 0].max()
 
 
+def test_labels_that_are_solved_in_turns_share_the_number_of_weights(monkeypatch):
+    rows, labels = unit_rows()
+    monkeypatch.setattr(quick_svm, "_BLOCK_ENTRIES", 1_200)
+    assert 40 < QuickSVM(50).fit(rows, labels).weights_.nnz <= 50
+
+
 def test_a_fit_continues_from_its_start(many_steps, monkeypatch):
     """From the solution of the same rows nothing changes; from another it comes closer."""
     rows, labels = unit_rows()

@@ -35,8 +35,8 @@ from compactlearn import (
 from compactlearn.auto import _trials as trials
 from compactlearn.auto._forest import LabelForest
 from compactlearn.auto._preprocessing import AS_THEY_ARE
+from compactlearn.auto._svm import try_svm
 from compactlearn.compact._pruned import KeptFeatures, KeptWeights
-from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.core._seeds import seeded
 from compactlearn.crossfit import _decoder_fitter as decoder_fitter
 from compactlearn.crossfit import _plan as plan
@@ -362,7 +362,7 @@ TRIALS = {
         problem, "kept features", KeptFeatures(CMLLClassifier(2, 2, threshold=0.5), 3)
     ),
     "kept weights": lambda problem: trials.try_by_folds(problem, "weights", KeptWeights(12)),
-    "quick SVM": lambda problem: trials.try_by_folds(problem, "SVM", QuickSVM(30)),
+    "quick SVM": try_svm,
 }
 
 

@@ -114,6 +114,7 @@ def test_orders_of_rows_labels_and_features_do_not_matter(seed):
 def test_products_are_those_of_dense_matrices(monkeypatch, block, kind):
     """In blocks of rows, also where rows have no candidates; and the largest products likewise."""
     monkeypatch.setattr(sparse, "_BLOCK", block)
+    monkeypatch.setattr(sparse, "_PRODUCTS", block)
     rng = np.random.default_rng(0)
     rows, Y = rows_and_labels()
     columns = Centroids.of(rows, Y).columns.astype(kind)

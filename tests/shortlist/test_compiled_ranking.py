@@ -141,6 +141,21 @@ def test_both_routes_agree_on_any_data(seed, n_labels, density, n_neighbors, can
     assert_close(compiled.data, plain.data)
 
 
+def test_values_below_zero(by_route):
+    """They count in products, and are no evidence."""
+    X, Y, new = data_of()
+    for rows in (X, new):
+        rows.data[::3] *= -1.0
+    model = ShortlistClassifier(**SMALL).fit(X, Y)
+    inputs = model.stages_.rank(new).inputs
+    assert (inputs[:, 12] > 0).any()
+    assert_same(by_route, model, new)
+    one = np.eye(inputs.shape[1])[:, [11]]
+    final = CooccurrenceReranking(np.hstack([one, -one]), np.zeros(2), np.array([1.0, -1.0]), 0)
+    own = stages.Stages(**model.stages_.__getstate__() | {"final": final})
+    np.testing.assert_allclose(own._compiled.ranked(new)[1], inputs[:, 11], rtol=1e-5, atol=2e-5)
+
+
 def test_compressed_retriever(by_route, monkeypatch):
     """Its scores are a product of two matrices."""
     for name, value in {"_CODES": 100, "_FEWEST_CODES": 4, "_MOST_CODES": 4}.items():

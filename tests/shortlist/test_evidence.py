@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 
+from compactlearn import ShortlistClassifier
 from compactlearn.core._unknown_labels import expected_counts
 from compactlearn.shortlist import _evidence as evidence
 from compactlearn.shortlist import _sparse as sparse
@@ -115,6 +116,22 @@ def test_no_labels_no_rows_and_no_entries():
     assert nothing.columns.nnz == 0
 
 
+@pytest.mark.parametrize("partly", [False, True])
+def test_a_model_has_the_counts_of_all_rows(partly):
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((80, 20)) < 0.3).astype(float))
+    Y, unknown = (rng.random((80, 5)) < 0.4).astype(float), np.zeros((80, 5))
+    if partly:
+        unknown = (rng.random((80, 5)) < 0.2).astype(float)
+        Y *= unknown == 0
+    weights, given = 1.0 + np.arange(80) % 3, np.where(unknown > 0, np.nan, Y)
+    model = ShortlistClassifier(C=1.0, random_state=0).fit(X, given, weights)
+    hidden = sp.csr_array(unknown) if partly else None
+    expected, usual = literal(X, sp.csr_array(Y), weights, hidden)
+    np.testing.assert_allclose(model.stages_.evidence.columns.toarray(), expected, atol=1e-5)
+    np.testing.assert_allclose(model.stages_.evidence.usual, usual, rtol=1e-5)
+
+
 def test_a_label_of_all_rows_and_one_of_none_have_no_evidence():
     rows, Y = rows_and_labels()
     Y = sp.csr_array(np.hstack([Y.toarray()[:, 4:5], np.ones((N, 1))]))
@@ -128,6 +145,7 @@ def test_a_label_of_all_rows_and_one_of_none_have_no_evidence():
 def test_inputs_are_those_of_dense_rows(monkeypatch, block):
     """In blocks of rows, also where rows have no candidates, and where values are below 0."""
     monkeypatch.setattr(sparse, "_BLOCK", block)
+    monkeypatch.setattr(sparse, "_PRODUCTS", block)
     rng = np.random.default_rng(0)
     rows, Y = rows_and_labels()
     labels = [np.sort(rng.choice(LABELS, size, replace=False)) for size in rng.integers(0, 6, N)]

@@ -240,9 +240,33 @@ def test_the_smallest_penalty_that_is_nearly_as_good_is_selected(monkeypatch, na
 
     losses = dict(losses)
     monkeypatch.setattr(label_reranking, "margins_of", margins_of)
-    monkeypatch.setattr(LabelProblems, "_solve", lambda self, features, problems, C, start: C)
+    starts = []
+    monkeypatch.setattr(
+        LabelProblems,
+        "_solve",
+        lambda self, features, problems, C, start: starts.append(start) or C,
+    )
     assert fold_fit(X, Y).problems.best_C(INSIDE, seeded(0)) == expected
     assert not losses
+    assert starts[0] is None  # the others begin with what was solved last
+    assert None not in starts[1:]
+
+
+def test_rows_are_equal_only_if_they_know_the_same_labels():
+    rows = sp.csr_array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
+    labels = sp.csr_array([[0, 1], [0, 1], [1, 0], [0, 1]])
+    unknown = sp.csr_array([[1, 0], [0, 0], [0, 0], [1, 0]])
+    merged = ShortlistRows.merged(rows, labels, None, unknown, None)
+    assert sorted(merged.weights) == [1.0, 1.0, 2.0]
+    assert merged.unknown[merged.weights == 2].toarray().tolist() == [[1, 0]]
+    assert ShortlistRows.merged(rows, labels, None, None, None).X.shape[0] == 2
+
+
+@pytest.mark.parametrize("n_rows", [5_000, 28_573, 29_005, 30_001, 31_570, 60_000])
+def test_everything_is_fitted_again_where_more_than_a_tenth_of_the_rows_is_held_out(n_rows):
+    """By the number of folds, not by the rounded share of one."""
+    n_folds, _ = fitting.fold_counts(n_rows)
+    assert fitting.refits(n_rows) == (n_folds < 10)
 
 
 # ---- rare labels, copies, and words that one row has alone ----------------------------------

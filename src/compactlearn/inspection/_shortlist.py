@@ -112,8 +112,8 @@ def _by_features(
 ) -> list[scipy.sparse.csr_array]:
     """Return the inputs that are sums over the features of the row.
 
-    Similarity to the label's centroid, evidence, and the largest share, all of which is due to the
-    feature of most evidence.
+    Similarity to the label's centroid, evidence, and the largest share. The last is due to one
+    feature alone, that of most evidence.
     """
     kept, place = np.unique(labels, return_inverse=True)
     centroids, evidence = (

@@ -6,8 +6,9 @@ scores below 1 where the target is 1 and above 0 where it is 0:
     sum_i v_i (t_il - z_i' w - b)^2 [wrong side] + alpha |w|^2
 
 A Newton step is a ridge regression on the rows that are on the wrong side. From weights of zero
-these are all rows. A few steps of conjugate gradients are enough for each: what they leave, the
-next Newton step finds. Rows are centred, which makes these steps large, and stay sparse.
+and a constant between 0 and 1 these are all rows. A few steps of conjugate gradients are enough for
+each: what they leave, the next Newton step finds. Rows are centred, which makes these steps large,
+and stay sparse.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class ShortlistClassifier(RanksLabels, DenseScores):
        prior probabilities of its likely labels, starts from the prior and corrects it;
     4. *co-occurrence re-ranking*: prior, margin, the label's frequency, the other candidates of the
        row, votes, the similarity to the label's centroid (the mean direction of its rows), and the
-       evidence of single features (how much more often the label is where a feature is) become the
-       final log-odds, by a small network that all labels share.
+       evidence of single features (how much more frequent the label is among rows with one) become
+       the final log-odds, by a small network that all labels share.
 
     The regressions are learnt from the rows whose candidate a label is. All that they start from is
     out-of-fold: retrievers are fitted to other rows, and no row is a neighbour of itself. They have

@@ -17,7 +17,7 @@ from compactlearn.core._compiled import compiles
 from compactlearn.core._progress import announce
 from compactlearn.linalg import _routes as routes
 from compactlearn.linalg._many_logistic import COMPILED_ENTRIES
-from compactlearn.shortlist._fitting import FEW_HELD_OUT, HELD_OUT_ROWS, fold_counts
+from compactlearn.shortlist._fitting import HELD_OUT_ROWS, fold_counts, refits
 from compactlearn.shortlist._generation import compresses, usual_candidates, usual_codes
 from compactlearn.shortlist._label_reranking import JUDGING_PAIRS, THINNED_PAIRS
 from compactlearn.shortlist._neighbours import WORK_AT_LEAST, WORK_PER_ROW
@@ -114,8 +114,8 @@ class FitSizes:
     @property
     def work(self) -> Array:
         """Multiplications, pairs and rows of the steps of a fit."""
-        n_rows, (n_folds, folds) = self.n_rows, fold_counts(self.n_rows)
-        steps = folds + int(FEW_HELD_OUT * n_folds < 1)  # and a fit to all rows
+        n_rows, (_, folds) = self.n_rows, fold_counts(self.n_rows)
+        steps = folds + refits(n_rows)
         fits, codes = 3 * steps, usual_codes(n_rows, self.n_labels)
         route = self._route
         sizes = n_rows + self.n_features + self.n_labels

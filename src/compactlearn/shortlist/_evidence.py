@@ -29,8 +29,8 @@ from compactlearn.shortlist._sparse import (
 
 Array = NDArray[np.float64]
 
-# A label is left out of a feature with which it comes less often: on EURLEX57K a sixth of all
-# entries is kept, with the same precision.
+# Entries with a smaller share of rows are dropped: on EURLEX57K a sixth of all is kept, with the
+# same precision.
 _LEAST_SHARE = 0.03
 _ENTRIES = 4_000_000  # stored features of the rows of all labels that are counted at a time
 

@@ -57,6 +57,11 @@ def fold_counts(n_rows: int) -> tuple[int, int]:
     return n_folds, int(np.clip(round(HELD_OUT_ROWS * n_folds / n_rows), 1, n_folds))
 
 
+def refits(n_rows: int) -> bool:
+    """Return whether everything is fitted to all rows at last, without any held-out ones."""
+    return FEW_HELD_OUT * fold_counts(n_rows)[0] < 1
+
+
 def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.bool_]]:
     """Return which rows each held-out fold has; groups stay together if there are several."""
     n_rows = groups.size
@@ -74,7 +79,7 @@ def held_out_folds(groups: Rows, rng: np.random.RandomState) -> list[NDArray[np.
 class FoldFit:
     """Candidates, prior and regressions that have seen no label of a fold."""
 
-    inside: NDArray[np.bool_]  # which rows the fold has, and may be none
+    inside: NDArray[np.bool_]  # rows of the fold; none in a fit to all rows
     present: NDArray[np.bool_]  # which candidates are
     known: NDArray[np.bool_]  # for which candidates that is known; no others count
     label_counts: Array  # (n_labels,) rows outside the fold
@@ -192,7 +197,7 @@ def fit_stages(
     """
     rows = sparse_rows(data.X, unit=settings.unit_rows)
     folds = held_out_folds(data.groups, rng)
-    if folds[0].mean() > FEW_HELD_OUT:
+    if refits(rows.shape[0]):
         folds.append(np.zeros(rows.shape[0], dtype=bool))
     parts: list[HeldOutPairs] = []
     fold: FoldFit | None = None
@@ -204,6 +209,8 @@ def fit_stages(
         if inside.any():
             weights = fold.problems.solve(C, ~inside)
             parts.append(fold.held_out(weights, C))
+            if len(parts) < len(folds):
+                fold = None  # its memory is needed for the next one
         else:
             weights = fold.problems.solve(C, ~inside, weights)
     assert fold is not None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 Places = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 22  # entries of a dense product at a time: 16 MB
+_PRODUCTS = 1 << 18  # multiply-adds at a time, of which each needs some numbers of 64 bits
 
 
 def work_of(left: Any, right: Any) -> NDArray[np.int64]:
@@ -147,7 +148,7 @@ def maxima_at(
     """
     found, n_labels = np.empty(labels.size, dtype=np.float32), columns.shape[1]
     work = work_of(rows, columns) + np.arange(rows.shape[0] + 1) * n_labels
-    for some in slices_of(work, _BLOCK):
+    for some in slices_of(work, _PRODUCTS):
         own = starts[some.start : some.stop + 1]
         pairs, n_rows = slice(own[0], own[-1]), own.size - 1
         row_starts = rows.indptr[some.start : some.stop + 1]
