@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from compactlearn.core._compress import compress_rows
 from compactlearn.core._devices import DeviceArray, dense_on_device_of
@@ -97,3 +98,15 @@ def _mostly_zero(matrix: Any) -> bool:
     sample = sample.astype(np.float64, copy=False)
     mean, variance = sample.mean(axis=0), sample.var(axis=0)
     return not np.any((variance > 0) & (mean**2 > 1e4 * variance))
+
+
+def kept_starts(starts: NDArray[Any], kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return where parts start after entries that are not kept have been dropped.
+
+    >>> kept_starts(np.array([0, 2, 3, 4]), np.array([True, False, False, True]))
+    array([0, 1, 1, 2])
+    """
+    kind = np.int32 if kept.size < 2**31 else np.int64  # of millions of entries, so small ones
+    before = np.zeros(kept.size + 1, dtype=kind)
+    np.cumsum(kept, out=before[1:])
+    return before[starts].astype(np.int64)

@@ -36,6 +36,7 @@ from scipy.special import expit
 
 from compactlearn.core._compiled import kernels
 from compactlearn.core._deadline import watched
+from compactlearn.linalg._arrays import kept_starts
 
 Array = NDArray[np.floating[Any]]
 Places = NDArray[np.integer[Any]]
@@ -126,7 +127,7 @@ class Problems:
         return self._pairs(pairs, starts)
 
     def _kept(self, kept: NDArray[np.bool_]) -> Problems:
-        return self._pairs(kept, np.concatenate([[0], np.cumsum(kept)])[self.starts])
+        return self._pairs(kept, kept_starts(self.starts, kept))
 
     def _pairs(self, pairs: Any, starts: Places) -> Problems:
         counts = None if self.counts is None else self.counts[pairs]
@@ -316,7 +317,7 @@ class _BlockDiagonal:
         if positive_only:
             occurs[keys[np.repeat(part.positive, lengths)]] = True
             kept = occurs[keys]
-            row_starts = np.concatenate([[0], np.cumsum(kept)])[row_starts]
+            row_starts = kept_starts(row_starts, kept)
             keys, values = keys[kept], values[kept]
         else:
             occurs[keys] = True

@@ -10,7 +10,8 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from compactlearn.compact._empty_rows import rows_of_zeros
-from compactlearn.shortlist._sparse import Places, entry_keys, has_entries, kept_starts
+from compactlearn.linalg._arrays import kept_starts
+from compactlearn.shortlist._sparse import Places, entry_keys, has_entries
 
 Floats = NDArray[np.float32]
 

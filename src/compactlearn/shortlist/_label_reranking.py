@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from compactlearn.core._compiled import read_only
+from compactlearn.linalg._arrays import kept_starts
 from compactlearn.linalg._many_logistic import Problems, ShareOut, Weights, margins_of, solve_many
 from compactlearn.shortlist._candidates import Candidates
-from compactlearn.shortlist._sparse import kept_entries, kept_starts, products_at, side_by_side
+from compactlearn.shortlist._sparse import kept_entries, products_at, side_by_side
 
 Rows = NDArray[np.integer[Any]]
 
@@ -190,7 +191,7 @@ class LabelProblems:
     def _rows_with_label(self, outside: NDArray[np.bool_]) -> Rows:
         """Return (n_labels,) the number of rows outside a fold that have each label."""
         there = self.problems.positive & outside[self.problems.rows]
-        return np.diff(np.concatenate([[0], np.cumsum(there)])[self.problems.starts])
+        return np.diff(kept_starts(self.problems.starts, there))
 
     def _some_labels(self, rng: np.random.RandomState) -> Rows:
         """Return labels that are enough to choose a number which all labels share."""

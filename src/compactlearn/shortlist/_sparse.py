@@ -9,6 +9,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from compactlearn.linalg._arrays import kept_starts
+
 Places = NDArray[np.integer[Any]]
 
 _BLOCK = 1 << 22  # entries of a dense product at a time: 16 MB
@@ -36,11 +38,6 @@ def slices_of(work: Places, most: int, size: int | None = None) -> Iterator[slic
         last = min(max(last, first + 1), n_rows, first + (size or n_rows))
         yield slice(first, last)
         first = last
-
-
-def kept_starts(starts: Places, kept: NDArray[np.bool_]) -> Places:
-    """Return where rows start after entries that are not kept have been dropped."""
-    return np.concatenate([[0], np.cumsum(kept)])[starts]
 
 
 def kept_entries(matrix: Any, kept: NDArray[np.bool_]) -> scipy.sparse.csr_array:
