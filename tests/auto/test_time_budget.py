@@ -19,7 +19,7 @@ from compactlearn.auto._candidates import candidates as candidates_of
 from compactlearn.auto._choice import best_choice, too_large
 from compactlearn.auto._schedule import run_candidates
 from compactlearn.auto._small_candidates import small_candidates
-from compactlearn.auto._svm import SVM_WEIGHTS
+from compactlearn.auto._svm import SVM_WEIGHTS, try_svm
 from compactlearn.auto._trials import Trial
 from compactlearn.compact._quick_svm import QuickSVM
 from compactlearn.core._deadline import TimeUp, checkpoint, limited, watched
@@ -529,6 +529,18 @@ def test_without_its_shortlist_a_search_returns_an_svm_of_all_rows(
     last = QuickSVM(SVM_WEIGHTS).fit(rows, problem.Y, start=first)
     scores = chosen.model.decision_function(problem.X)
     np.testing.assert_allclose(scores, last.decision_function(rows), atol=1e-6)
+
+
+def test_weights_of_rows_count_in_both_fits_of_the_svm():
+    weights = 1.0 + np.arange(200) % 4
+    problem = replace(tagged_problem(200, 60, 10), weights=weights)
+    rows, (train, _) = normalize(problem.X), problem.splits[0]
+    first = QuickSVM(SVM_WEIGHTS).fit(rows[train], problem.Y[train], weights[train])
+    last = QuickSVM(SVM_WEIGHTS).fit(rows, problem.Y, weights, start=first)
+    scores = try_svm(problem).model.decision_function(problem.X)
+    np.testing.assert_allclose(scores, last.decision_function(rows), atol=1e-6)
+    once = try_svm(replace(problem, weights=None)).model.decision_function(problem.X)
+    assert np.abs(scores - once).max() > 1e-3
 
 
 def tagged_problem(n_rows, n_features, n_labels):

@@ -7,6 +7,7 @@ from scipy.special import expit
 
 from compactlearn import CMLLClassifier, ShortlistClassifier
 from compactlearn.datasets import load
+from compactlearn.inspection._shortlist import _by_features
 from compactlearn.shortlist._candidates import Candidates
 from compactlearn.shortlist._label_reranking import OFFSET
 from tests.makers import make_data
@@ -95,6 +96,20 @@ def test_features_and_likely_labels_share_one_slope(model, enron):
         assert len(found) > 6
         slopes = np.linalg.lstsq(np.array(summands), np.array(found), rcond=None)[0]
         np.testing.assert_allclose(summands @ slopes, found, rtol=1e-4, atol=1e-6)
+
+
+def test_the_largest_share_is_due_to_the_feature_of_most_evidence_however_small_its_value():
+    rng = np.random.default_rng(0)
+    X, Y = (rng.random((200, 12)) < 0.3).astype(float), np.zeros((200, 4), dtype=int)
+    X[:, 0] = rng.random(200) < 0.2
+    Y[:, 0] = X[:, 0]  # the first word is the label; the others have no part in it
+    Y[:, 1:] = rng.random((200, 3)) < 0.3
+    model = ShortlistClassifier(random_state=0, C=1.0).fit(scipy.sparse.csr_array(X), Y)
+    row = np.zeros((1, 12))
+    row[0, 0], row[0, 1:] = 0.01, 1.0
+    ranked = model.stages_.rank(scipy.sparse.csr_array(row))
+    *_, share = _by_features(model.stages_, ranked, np.array([0]), np.array([0.7]))
+    assert share.toarray().ravel().tolist() == [0.7] + 11 * [0.0]
 
 
 def test_base_is_what_is_said_of_a_row_that_says_nothing(model, enron):

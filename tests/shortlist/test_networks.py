@@ -76,6 +76,19 @@ def test_they_learn_what_networks_of_scikit_learn_learn():
     assert own < -np.log(np.where(truth > 0, straight, 1 - straight)).mean() - 0.05
 
 
+def test_every_epoch_has_batches_of_its_own():
+    orders = []
+
+    class Noted(np.random.RandomState):
+        def permutation(self, n):
+            orders.append(super().permutation(n))
+            return orders[-1]
+
+    trained(*data_of(60), penalty=0.0, batch=20, n_steps=9, rng=Noted(0))
+    assert len(orders) == 3  # of three batches each
+    assert (orders[0] != orders[1]).any()
+
+
 def test_the_mean_is_that_of_all_networks(monkeypatch):
     """Scores of the layers that are returned are means of the scores of each network."""
     given = data_of(60)

@@ -80,10 +80,10 @@ class ShortlistClassifier(RanksLabels, DenseScores):
     Parameters
     ----------
     retriever : classifier with ``predict_topk`` or None, default=None
-        None is ``CMLLClassifier`` on rows of unit length. It has codes, 128 at
-        most and 64 from 62,500 rows on, where rows times labels are more than 4,000,000, or where
-        there are more than 2,500 rows and features and at most 128 labels. Clones are fitted to
-        halves of the rows and to all of them.
+        None is ``CMLLClassifier`` on rows of unit length. It has codes, 128 at most and 64 from
+        62,500 rows on, where rows times labels are more than 4,000,000, or where there are more
+        than 2,500 rows and features and at most 128 labels. Clones are fitted to halves of the rows
+        and to all of them.
     n_candidates : int or "auto", default="auto"
         Number of candidates of a row, half of them the retriever's. "auto" is 4,000,000 divided by
         the number of training rows, but 64 at least and 160 at most; or ten times the number of

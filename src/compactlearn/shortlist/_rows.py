@@ -37,10 +37,13 @@ class ShortlistRows:
         Otherwise a row would vote for its own copy, and weight 2 be something else than twice.
         """
         features = row_hashes(X)
-        keys = [
-            _hashes_of_equals(labels, features) for labels in (Y, unknown) if labels is not None
-        ]
-        keys.append(features)
+        again = np.flatnonzero(_repeated(features))
+        keys = [features]
+        for labels in (Y, unknown):
+            if labels is not None:  # they distinguish only rows of equal features
+                key = np.zeros_like(features)
+                key[again] = row_hashes(labels[again])
+                keys.insert(0, key)
         order = np.lexsort(keys)
         differs = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
         starts = np.flatnonzero(np.concatenate([[True], differs]))
@@ -89,10 +92,7 @@ class ShortlistRows:
         return ~candidates.present(self.unknown)
 
 
-def _hashes_of_equals(labels: Any, features: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return hashes of the labels of rows whose features another row has too, and 0 of others."""
-    _, member, counts = np.unique(features, return_inverse=True, return_counts=True)
-    rows = np.flatnonzero(counts[member] > 1)
-    found = np.zeros(features.size, dtype=np.uint64)
-    found[rows] = row_hashes(labels[rows])
-    return found
+def _repeated(keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which keys are there more than once."""
+    _, member, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[member] > 1
