@@ -86,6 +86,7 @@ def packages(lists):
     found = {}
     for one in paragraphs(lists, "*_Packages*"):
         tags = {tag.strip() for tag in one.get("Tag", "").split(",")}
+        # debtags such as "role::TODO" and "special::not-yet-tagged" stand for labels to come.
         tags = {tag for tag in tags if "::" in tag and "TODO" not in tag and tag[:7] != "special"}
         if tags and "Description-md5" in one:
             source = one.get("Source", one["Package"]).split(" ")[0]
